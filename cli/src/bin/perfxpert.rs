@@ -1,0 +1,2 @@
+//! The `perfxpert` program.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Tells a GPU developer on AMD ROCm why a program is slow and what to do about it.

@@ -1,0 +1,1 @@
+//! Hardware facts, thresholds and patterns with a source each.

@@ -1,0 +1,7 @@
+//! Wire types of the perfxpert tools and of the report document: names, inputs, outputs and the error object.
+
+pub mod error;
+pub mod names;
+pub mod tools;
+
+pub use error::{ErrorKind, ErrorObject};

@@ -1,0 +1,1 @@
+//! The workspace suite: contract, layering, oracle, CLI, MCP session, documents.

@@ -1,0 +1,1 @@
+//! Language-model providers, agent loop, claim gate and redaction.

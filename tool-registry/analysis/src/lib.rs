@@ -1,0 +1,1 @@
+//! Turns a trace and facts into metrics, findings, verdicts and recommendations.

@@ -1,0 +1,1 @@
+//! Scans a source tree for GPU kernels, launches and code patterns.

@@ -1,0 +1,1 @@
+//! The perfxpert tools, one file a namespace, and their registry.

@@ -1,0 +1,1 @@
+//! Reads rocpd databases into a trace.
