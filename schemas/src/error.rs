@@ -74,7 +74,7 @@ pub struct ErrorObject {
     /// Fields by kind: `field`, `value`, `known`, `known_total`, `did_you_mean`, `path`, `which`, `readable`, `missing`,
     /// `command`, `elapsed_ms`, `sub_kind`, `provider`, `model`, `retry_after_s`, `attempts`, `partial`.
     #[serde(flatten)]
-    pub details: Map<String, Value>,
+    pub details: Box<Map<String, Value>>,
 }
 
 /// Longest `value` an error repeats, in characters.
@@ -85,7 +85,7 @@ const KNOWN_LIMIT: usize = 50;
 impl ErrorObject {
     /// An error with its two sentences.
     pub fn new(kind: ErrorKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: hint.into(), details: Map::new() }
+        Self { kind, message: message.into(), hint: hint.into(), details: Box::default() }
     }
 
     /// Shorthand for [`ErrorKind::InvalidArgument`] about one field.

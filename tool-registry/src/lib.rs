@@ -1,1 +1,11 @@
-//! The perfxpert tools, one file a namespace, and their registry.
+//! The perfxpert tools: one file a namespace, one registry, one way to call them.
+
+pub mod answer;
+pub mod arguments;
+pub mod context;
+pub mod registry;
+pub mod schema;
+mod tools;
+
+pub use context::{Cancelled, Context, Phase, Services};
+pub use registry::{Class, Registry, Subset, Tool, tool};
