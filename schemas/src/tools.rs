@@ -1,5 +1,7 @@
 //! One module per tool namespace; each tool's name, input and output stand there and nowhere else.
 
+pub mod agent;
+
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 

@@ -1,0 +1,3 @@
+//! Contract types of the `agent` namespace.
+
+pub mod run;
