@@ -208,6 +208,11 @@ impl Registry {
                 .iter()
                 .any(|wanted| tool.namespace() == wanted || names::to_bare(wanted) == names::bare(tool.name)),
         });
+        Self::of(all)
+    }
+
+    /// Exactly these tools.
+    pub fn of(mut all: Vec<Tool>) -> Self {
         all.sort_by_key(|tool| (tool.class != Class::Agent, tool.name));
         let by_bare = all.iter().enumerate().map(|(index, tool)| (names::bare(tool.name), index)).collect();
         Self { tools: all.into_iter().map(Arc::new).collect(), by_bare }
