@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod names;
+pub mod report;
 pub mod tools;
 
 pub use error::{ErrorKind, ErrorObject};
