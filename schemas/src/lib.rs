@@ -1,5 +1,6 @@
 //! Wire types of the perfxpert tools and of the report document: names, inputs, outputs and the error object.
 
+pub mod diff;
 pub mod error;
 pub mod names;
 pub mod report;

@@ -108,7 +108,7 @@ pub struct Report {
     pub tier0: Option<Tier0Findings>,
     /// The diff document against the baseline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace_diff: Option<Value>,
+    pub trace_diff: Option<Box<crate::diff::DiffDocument>>,
     /// Proposals of a model, never verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exploratory_proposals: Option<Vec<Value>>,
