@@ -121,3 +121,17 @@ pub(crate) fn built_in<T>(loaded: Result<T, FactError>) -> T {
         Err(error) => panic!("{error}"),
     }
 }
+
+/// Declares an accessor that decodes one file on first use.
+macro_rules! table {
+    ($(#[$doc:meta])* $vis:vis fn $name:ident() -> $type:ty = $file:literal;) => {
+        $(#[$doc])*
+        $vis fn $name() -> &'static $type {
+            static CELL: std::sync::OnceLock<$type> = std::sync::OnceLock::new();
+            CELL.get_or_init(|| {
+                $crate::document::built_in($crate::document::load::<$type>($file).map(|document| document.facts))
+            })
+        }
+    };
+}
+pub(crate) use table;

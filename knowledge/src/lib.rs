@@ -16,11 +16,19 @@
 //! assert!(fact("arch/gfx942#sgpr_steps").is_ok());
 //! ```
 
+pub mod api;
 pub mod arch;
+pub mod att;
+pub mod clients;
+pub mod collect;
+pub mod commands;
 mod compare;
+pub mod compiler;
 mod document;
 mod error;
 mod fact;
+pub mod intent;
+pub mod interconnect;
 pub mod kernels;
 pub mod thresholds;
 
