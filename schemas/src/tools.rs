@@ -1,6 +1,26 @@
 //! One module per tool namespace; each tool's name, input and output stand there and nowhere else.
 
 pub mod agent;
+pub mod arch;
+pub mod att;
+pub mod bottleneck;
+pub mod compiler;
+pub mod counters;
+pub mod gpu_runtime_monitor;
+pub mod intent;
+pub mod interconnect;
+pub mod memory;
+pub mod metrics;
+pub mod occupancy;
+pub mod plateau;
+pub mod pragma;
+pub mod predict_impact;
+pub mod profiling;
+pub mod roofline;
+pub mod sol;
+pub mod topdown;
+pub mod tracelens;
+pub mod workflow;
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};

@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod arguments;
 pub mod context;
+mod device;
 pub mod registry;
 pub mod schema;
 mod tools;

@@ -1,8 +1,66 @@
-//! The list of namespaces; a test walks the folder and fails when a file is not on it.
+//! The list of namespaces: each is a file of this folder, one `mod` line and one row of the list.
+
+mod arch;
+mod metrics;
+mod plateau;
 
 use crate::Tool;
 
+type Entries = fn() -> Vec<Tool>;
+
+/// Namespace → its tools. A new namespace is a file and a row here.
+const NAMESPACES: &[(&str, Entries)] =
+    &[("arch", arch::entries), ("metrics", metrics::entries), ("plateau", plateau::entries)];
+
 /// Every tool of every namespace, in no particular order.
 pub(crate) fn all() -> Vec<Tool> {
-    Vec::new()
+    NAMESPACES.iter().flat_map(|(_, entries)| entries()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    fn stems(folder: &str) -> BTreeSet<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let stems: BTreeSet<String> = std::fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+            .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        assert!(!stems.is_empty(), "control: {} holds files", folder.display());
+        stems
+    }
+
+    #[test]
+    fn every_file_of_the_folder_is_on_the_list_and_holds_its_own_tools_only() {
+        let listed: BTreeSet<String> = NAMESPACES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(listed, stems("src/tools"), "the list in tools.rs and the files of tools/ differ");
+        assert_eq!(listed.len(), NAMESPACES.len(), "a namespace is listed twice");
+        for (namespace, entries) in NAMESPACES {
+            let tools = entries();
+            assert!(!tools.is_empty(), "{namespace} has no tool");
+            for tool in tools {
+                assert_eq!(tool.namespace(), *namespace, "{} stands in the wrong file", tool.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_namespace_has_its_contract_file() {
+        let contracts = stems("../schemas/src/tools");
+        for (namespace, _) in NAMESPACES {
+            assert!(contracts.contains(*namespace), "schemas/src/tools/{namespace}.rs is missing");
+        }
+    }
+
+    #[test]
+    fn no_two_tools_share_a_name() {
+        let names: Vec<&str> = all().iter().map(|tool| tool.name).collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    }
 }

@@ -1,0 +1,9 @@
+//! Every tool against its contract: one module a namespace, one binary because linking dominates the time.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod ask;
+mod lint;
+
+mod arch;
+mod metrics;
+mod plateau;
