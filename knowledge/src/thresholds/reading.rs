@@ -45,6 +45,9 @@ namespace! {
         partial_counters: f64 = "partial_counters", "Share of a kernel's dispatches with counters below which they are partial.";
         left_out_rows: f64 = "left_out_rows", "Share of rows left out above which a run is degraded for a comparison.";
         clock_skew_ns: u64 = "clock_skew_ns", "Offset between sources above which their clocks are not shared.";
+        overlong_followers: u64 = "overlong_followers", "Later dispatches of its queue inside a dispatch before its end is doubted.";
+        overlong_ratio: f64 = "overlong_ratio", "Multiple of the median of its kernel such a dispatch must last.";
+        overlong_calls: u64 = "overlong_calls", "Calls of that kernel needed to judge it.";
         overhead_share: f64 = "overhead_share", "Share of the window in the profiler's own calls worth mentioning.";
     }
 }

@@ -1,7 +1,17 @@
-//! Turns a trace and facts into metrics, findings, verdicts and recommendations.
+//! Turns a trace and facts into metrics, findings, verdicts and recommendations. It never opens a file, never reads the
+//! clock and never talks to a model: rows come from the trace's streams, facts from the knowledge crate.
+//!
+//! [`sweep::profile`] reads a run once and returns a [`RunProfile`]; everything else is a pure function of values.
 
+pub mod health;
 pub mod occupancy;
 pub mod plateau;
+pub mod profile;
 pub mod roofline;
 pub mod rounding;
+pub mod sweep;
+pub mod units;
 pub mod verdict;
+
+pub use profile::RunProfile;
+pub use units::{Bytes, BytesPerSecond, Nanos, Percent, shares};

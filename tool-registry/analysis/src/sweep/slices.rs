@@ -1,0 +1,119 @@
+//! A machine's run cut into equal slices before its length is known: slices double in width when they run out.
+
+use crate::profile::{TimeParts, Timeline};
+use crate::units::Nanos;
+
+/// Slices kept while sweeping; at least half of them are in use, 40 for each of the hundred handed out.
+const FINE: usize = 8192;
+
+/// What a stretch of time is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Kernel,
+    ExposedCopy,
+    /// Neither kernel nor copy.
+    Waiting,
+    /// The part of waiting under a host call.
+    HostApi,
+}
+
+/// Exclusive parts over time.
+#[derive(Clone, Debug)]
+pub(crate) struct Slices {
+    start: i64,
+    width: u64,
+    parts: [Vec<u64>; 4],
+}
+
+impl Slices {
+    /// The first slice begins with the machine's first event.
+    pub(crate) fn new(start: i64) -> Self {
+        Self { start, width: 1, parts: std::array::from_fn(|_| vec![0; FINE]) }
+    }
+
+    pub(crate) fn add(&mut self, part: Part, start: i64, end: i64) {
+        if end <= start || start < self.start {
+            return;
+        }
+        let (from, to) = (self.start.abs_diff(start), self.start.abs_diff(end));
+        while (to - 1) / self.width >= FINE as u64 {
+            self.widen();
+        }
+        let Some(row) = self.parts.get_mut(part as usize) else { return };
+        let first = from / self.width;
+        let last = (to - 1) / self.width;
+        let width = self.width;
+        let (Ok(skip), Ok(count)) = (usize::try_from(first), usize::try_from(last - first + 1)) else {
+            return;
+        };
+        for (at, slice) in (first..).zip(row.iter_mut().skip(skip).take(count)) {
+            let (low, high) = (at * width, (at + 1) * width);
+            *slice += to.min(high) - from.max(low);
+        }
+    }
+
+    fn widen(&mut self) {
+        self.width = self.width.saturating_mul(2);
+        for row in &mut self.parts {
+            let halved: Vec<u64> = row.chunks(2).map(|pair| pair.iter().sum()).collect();
+            row.clear();
+            row.extend(halved);
+            row.resize(FINE, 0);
+        }
+    }
+
+    /// `count` equal slices from the first event to `end`.
+    pub(crate) fn timeline(&self, end: i64, count: u64) -> Timeline {
+        let span = Nanos::between(self.start, end);
+        let mut slices = vec![TimeParts::default(); usize::try_from(count).unwrap_or_default()];
+        let [kernel, copy, waiting, api] = &self.parts;
+        for (row, part) in [
+            (kernel, Part::Kernel),
+            (copy, Part::ExposedCopy),
+            (waiting, Part::Waiting),
+            (api, Part::HostApi),
+        ] {
+            let mut fine = Reader { row, width: self.width, at: 0, before: 0 };
+            let mut done = 0;
+            for (slice, number) in slices.iter_mut().zip(1_u128..) {
+                let edge = u128::from(span.0) * number / u128::from(count.max(1));
+                let upto = fine.upto(u64::try_from(edge).unwrap_or(u64::MAX));
+                let value = Nanos(upto.saturating_sub(done));
+                done = upto.max(done);
+                match part {
+                    Part::Kernel => slice.kernel = value,
+                    Part::ExposedCopy => slice.exposed_copy = value,
+                    Part::Waiting => slice.idle = value,
+                    Part::HostApi => {
+                        slice.host_api = value.min(slice.idle);
+                        slice.idle = slice.idle.saturating_sub(slice.host_api);
+                    }
+                }
+            }
+        }
+        Timeline { start: self.start, span, slices, approximate: self.width > 1 }
+    }
+}
+
+/// Running sum over fine slices, split in proportion inside one.
+struct Reader<'a> {
+    row: &'a [u64],
+    width: u64,
+    at: usize,
+    before: u64,
+}
+
+impl Reader<'_> {
+    fn upto(&mut self, edge: u64) -> u64 {
+        while let Some(&value) = self.row.get(self.at) {
+            if (self.at as u64 + 1).saturating_mul(self.width) > edge {
+                let inside = edge.saturating_sub(self.at as u64 * self.width);
+                let part = u128::from(value) * u128::from(inside) / u128::from(self.width);
+                return self.before + u64::try_from(part).unwrap_or(value);
+            }
+            self.before += value;
+            self.at += 1;
+        }
+        self.before
+    }
+}
