@@ -10,6 +10,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Value, json};
 
 use crate::call::Calls;
 use crate::{instructions, listing};
@@ -58,9 +59,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = self.registry.find(&request.name) else {
-            let names: Vec<&str> = self.registry.tools().map(|tool| tool.name).collect();
-            let error = arguments::unknown_name("name", &request.name, names, "tool");
-            return Err(ErrorData::invalid_params(error.to_string(), serde_json::to_value(&error).ok()));
+            return Err(self.unknown_tool(&request.name));
         };
         Ok(self.calls.run(Arc::clone(&tool), request.arguments, context).await.into())
     }
@@ -70,6 +69,11 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        match request.method.as_str() {
+            "perfxpert/registry" => return Ok(CustomResult(self.own_registry())),
+            "perfxpert/schema" => return self.full_schema(request.params.as_ref()).map(CustomResult),
+            _ => {}
+        }
         // A known method lands here when its parameters have the wrong shape.
         let shape = match request.method.as_str() {
             "tools/call" => "tools/call takes {\"name\": text, \"arguments\": object}.",
@@ -78,5 +82,29 @@ impl ServerHandler for Handler {
             _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
         };
         Err(ErrorData::invalid_params(shape, None))
+    }
+}
+
+/// Two questions of our own client that the protocol has no place for.
+impl Handler {
+    /// The dotted names: `{"registry": {"tools": [...]}}`.
+    fn own_registry(&self) -> Value {
+        let names: Vec<&str> = self.registry.tools().map(|tool| tool.name).collect();
+        json!({ "registry": { "tools": names } })
+    }
+
+    /// The schema of a tool's whole answer: `{"schema": {...}}`.
+    fn full_schema(&self, parameters: Option<&Value>) -> Result<Value, ErrorData> {
+        let name = parameters.and_then(|inner| inner.get("name")).and_then(Value::as_str).unwrap_or_default();
+        match self.registry.find(name) {
+            Some(tool) => Ok(json!({ "schema": tool.full_output_schema() })),
+            None => Err(self.unknown_tool(name)),
+        }
+    }
+
+    fn unknown_tool(&self, name: &str) -> ErrorData {
+        let names: Vec<&str> = self.registry.tools().map(|tool| tool.name).collect();
+        let error = arguments::unknown_name("name", name, names, "tool");
+        ErrorData::invalid_params(error.to_string(), serde_json::to_value(&error).ok())
     }
 }

@@ -4,15 +4,38 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use perfxpert_schemas::ErrorObject;
 use perfxpert_tool_registry::{Registry, Services};
 use rmcp::transport::stdio_pipes;
 use tracing_subscriber::EnvFilter;
 
 use crate::call::RUNNING;
-use crate::{Options, serve};
+use crate::{Options, options, serve};
 
 /// Stack of a thread that runs tools; demanglers and parsers recurse on input they did not choose.
 const STACK: usize = 8 * 1024 * 1024;
+
+/// Reads the environment, lets the command line's words override it, and serves.
+///
+/// # Errors
+/// `unknown_name` when `tools` names no tool or namespace.
+pub fn start(
+    tool_names: Option<&str>,
+    log_level: Option<&str>,
+    tools: Option<&str>,
+) -> Result<ExitCode, ErrorObject> {
+    let (mut options, problems) = Options::from_environment(|name| std::env::var(name).ok());
+    if let Some(spelling) = tool_names.and_then(options::spelling) {
+        options.spelling = spelling;
+    }
+    if let Some(level) = log_level.and_then(options::log_level) {
+        options.log = level;
+    }
+    if let Some(tools) = tools {
+        options.subset = tools.parse()?;
+    }
+    Ok(serve_stdio(options, Arc::new(Services::default()), &problems))
+}
 
 /// Serves standard input until it ends: 0 when the client is done, 1 when the session could not be held.
 /// `problems` are start-up remarks for the log.

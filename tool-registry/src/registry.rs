@@ -171,7 +171,7 @@ impl std::str::FromStr for Subset {
                     if !known {
                         let known: Vec<&str> =
                             everything.tools().map(|tool| tool.name).chain(["all", "agents"]).collect();
-                        return Err(arguments::unknown_name("tools", name, known, "tool or namespace"));
+                        return Err(arguments::unknown_name("tools", name, known, "tool"));
                     }
                 }
                 Ok(Self::Listed(names))

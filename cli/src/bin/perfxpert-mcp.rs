@@ -1,0 +1,13 @@
+//! The `perfxpert-mcp` program: the MCP server alone.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    perfxpert::run_server(std::env::args_os(), |request| {
+        perfxpert_server::stdio::start(
+            request.tool_names.as_deref(),
+            request.log_level.as_deref(),
+            request.tools.as_deref(),
+        )
+    })
+}

@@ -1,0 +1,45 @@
+//! `perfxpert completions`: a shell's completion script from the real option tables.
+
+use clap::{ArgMatches, Command};
+use clap_complete::Shell;
+
+use crate::App;
+use crate::failure::Failure;
+use crate::options::{self, Values};
+
+const SHELLS: [&str; 5] = ["bash", "zsh", "fish", "powershell", "elvish"];
+
+/// The table of `completions`.
+pub fn table() -> Command {
+    let examples = [
+        "perfxpert completions bash > ~/.local/share/bash-completion/completions/perfxpert",
+        "perfxpert completions zsh > ~/.zfunc/_perfxpert",
+    ];
+    options::command("completions", "Print a completion script for a shell", examples).arg(
+        clap::Arg::new("shell")
+            .value_name("SHELL")
+            .help(format!("The shell: {}", SHELLS.join(", ")))
+            .required(true)
+            .value_parser(clap::builder::PossibleValuesParser::new(SHELLS))
+            .hide_possible_values(true),
+    )
+}
+
+/// Prints the script.
+///
+/// # Errors
+/// `output` when standard output cannot be written.
+pub fn run(app: &App, matches: &ArgMatches) -> Result<u8, Failure> {
+    let values = Values::new(matches, &app.environment);
+    let shell = match values.text("shell").unwrap_or_default() {
+        "zsh" => Shell::Zsh,
+        "fish" => Shell::Fish,
+        "powershell" => Shell::PowerShell,
+        "elvish" => Shell::Elvish,
+        _ => Shell::Bash,
+    };
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut super::root(), "perfxpert", &mut script);
+    app.terminal.product(&String::from_utf8_lossy(&script))?;
+    Ok(0)
+}
