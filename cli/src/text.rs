@@ -2,37 +2,11 @@
 
 use std::fmt::Write;
 
+pub use crate::render::name::{visible as escape_line, visible_prose as escape};
+
 /// Whether a character could drive a terminal or reorder what a reader sees.
 fn is_active(c: char) -> bool {
-    c.is_control() || is_bidirectional(c)
-}
-
-fn is_bidirectional(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
-}
-
-/// Escapes prose: everything active but the newline.
-pub fn escape(text: &str) -> String {
-    escape_with(text, |c| c == '\n')
-}
-
-/// Escapes text that must stay on one line.
-pub fn escape_line(text: &str) -> String {
-    escape_with(text, |_| false)
-}
-
-fn escape_with(text: &str, keep: impl Fn(char) -> bool) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        if !is_active(c) || keep(c) {
-            escaped.push(c);
-        } else if u32::from(c) <= 0xff {
-            let _ = write!(escaped, "\\x{:02x}", u32::from(c));
-        } else {
-            let _ = write!(escaped, "\\u{{{:x}}}", u32::from(c));
-        }
-    }
-    escaped
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }
 
 /// Escapes serialised JSON so that it stays the same JSON; the line breaks between its tokens stay.
@@ -91,19 +65,6 @@ pub fn nearest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     best.map(|(_, name)| name)
 }
 
-/// A count with thousands commas.
-pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,7 +103,5 @@ mod tests {
     #[test]
     fn glyphs_have_ascii_words() {
         assert_eq!(ascii("✓ ok ━─█ ⚠ 3 μs…"), "OK ok =-# WARN 3 us...");
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(grouped(12), "12");
     }
 }

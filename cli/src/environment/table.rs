@@ -148,11 +148,7 @@ pub fn standing(name: &str) -> Standing {
     if OF_CODE.contains(&name) || name.starts_with("PERFXPERT_TUI_") {
         return Standing::OfCode;
     }
-    if OF_INSTALLER.iter().any(matches) {
-        Standing::OfInstaller
-    } else {
-        Standing::Unknown
-    }
+    if OF_INSTALLER.iter().any(matches) { Standing::OfInstaller } else { Standing::Unknown }
 }
 
 /// What is wrong with a value, in words that follow the name; `None` when it may stand.
