@@ -202,43 +202,35 @@ pub(crate) const DEFAULT_STREAMS: &[&str] = &[
     "{}",
 ];
 
-/// True for an atomic operation of HIP, CUDA or OpenCL device code.
-pub(crate) fn is_atomic(name: &str) -> bool {
-    let device = [
-        "atomicAdd",
-        "atomicSub",
-        "atomicExch",
-        "atomicMin",
-        "atomicMax",
-        "atomicInc",
-        "atomicDec",
-        "atomicCAS",
-        "atomicAnd",
-        "atomicOr",
-        "atomicXor",
-    ];
+/// Atomic operations of HIP and CUDA device code, without the ending for their scope.
+const ATOMICS: &[&str] = &[
+    "atomicAdd",
+    "atomicSub",
+    "atomicExch",
+    "atomicMin",
+    "atomicMax",
+    "atomicInc",
+    "atomicDec",
+    "atomicCAS",
+    "atomicAnd",
+    "atomicOr",
+    "atomicXor",
+];
+/// The same, by the start of the name.
+const ATOMIC_STARTS: &[&str] = &[
+    "unsafeAtomic",
+    "safeAtomic",
+    "__hip_atomic_",
+    "__builtin_amdgcn_global_atomic",
+    "__builtin_amdgcn_flat_atomic",
+];
+
+/// True for an atomic operation of device code. OpenCL's names count in OpenCL files only: host C has the same ones.
+pub(crate) fn is_atomic(name: &str, opencl: bool) -> bool {
     let base = name.trim_end_matches("_system").trim_end_matches("_block").trim_end_matches("_noret");
-    device.contains(&base)
-        || [
-            "unsafeAtomic",
-            "safeAtomic",
-            "__hip_atomic_",
-            "atomic_add",
-            "atomic_sub",
-            "atomic_inc",
-            "atomic_dec",
-            "atomic_xchg",
-            "atomic_cmpxchg",
-            "atomic_min",
-            "atomic_max",
-            "atomic_and",
-            "atomic_or",
-            "atomic_xor",
-            "__builtin_amdgcn_global_atomic",
-            "__builtin_amdgcn_flat_atomic",
-        ]
-        .iter()
-        .any(|start| name.starts_with(start))
+    ATOMICS.contains(&base)
+        || ATOMIC_STARTS.iter().any(|start| name.starts_with(start))
+        || (opencl && (name.starts_with("atomic_") || name.starts_with("atom_")))
 }
 
 /// True for a builtin of the matrix units.

@@ -217,7 +217,9 @@ fn count_features(tokens: &Tokens<'_>, kernels: &[kernels::Found], extension: &s
             "double" if device.at(tokens.start(at)).is_some() => features.double_precision += 1,
             "mma_sync" if tokens.kind(at + 1) == Kind::Op(b'(') => features.mfma_builtins += 1,
             _ if apis::is_matrix_builtin(word) => features.mfma_builtins += 1,
-            _ if apis::is_atomic(word) && launches::call_open(tokens, at).is_some() => features.atomics += 1,
+            _ if apis::is_atomic(word, extension == "cl") && launches::call_open(tokens, at).is_some() => {
+                features.atomics += 1
+            }
             _ => {}
         }
     }

@@ -22,7 +22,7 @@ pub(crate) struct Found {
 }
 
 /// Tokens between the marker and the body; real signatures, groups counted as one token, are far shorter.
-const MAX_SIGNATURE_TOKENS: usize = 512;
+const MAX_SIGNATURE_TOKENS: usize = 1024;
 
 /// Words that take a parenthesised argument and are no declarator.
 const ATTRIBUTES: &[&str] = &[
@@ -56,10 +56,13 @@ pub(crate) fn find(tokens: &Tokens<'_>, source: &str, opencl: bool) -> Vec<Found
         if !marked || at < past {
             continue;
         }
-        let Some((mut found, signature_end)) = signature(tokens, source, at, word) else { continue };
-        found.qualified_name = clip(scopes.qualify(found.offset, &found.qualified_name));
+        // What a failed signature has passed is not tried again, so that a file is read once.
+        let (found, signature_end) = signature(tokens, source, at, word);
         past = signature_end;
-        out.push(found);
+        if let Some(mut found) = found {
+            found.qualified_name = clip(scopes.qualify(found.offset, &found.qualified_name));
+            out.push(found);
+        }
     }
     out
 }
@@ -95,66 +98,81 @@ struct Candidate {
     template: bool,
 }
 
-/// The kernel whose signature starts at a marker, and the token that ends the signature.
-fn signature(tokens: &Tokens<'_>, source: &str, marker: usize, word: &str) -> Option<(Found, usize)> {
+/// What the tokens after a marker say before the body or the semicolon.
+struct Signature {
+    candidates: Vec<Candidate>,
+    launch_bounds: Option<LaunchBounds>,
+    returns_void: bool,
+    kind: RowKind,
+    /// Last token of the body or declaration.
+    end: usize,
+}
+
+/// The kernel whose signature starts at a marker, and the token up to which the tokens were read.
+fn signature(tokens: &Tokens<'_>, source: &str, marker: usize, word: &str) -> (Option<Found>, usize) {
+    let mut index = marker + 1;
+    let found = read_signature(tokens, source, word, &mut index).and_then(|read| {
+        let named = |candidate: &&Candidate| !is_macro_name(tokens.text(candidate.token));
+        let chosen = read.candidates.iter().rev().find(named).or(read.candidates.last())?;
+        let before = before_marker(tokens, source, marker);
+        read.returns_void.then(|| Found {
+            name: clip(tokens.text(chosen.token).to_owned()),
+            qualified_name: written_qualification(tokens, chosen.token),
+            offset: tokens.start(chosen.token),
+            kind: read.kind,
+            template: chosen.template || before.template,
+            launch_bounds: read.launch_bounds.or(before.launch_bounds),
+            range: (tokens.start(marker), tokens.end(read.end)),
+        })
+    });
+    (found, index)
+}
+
+fn read_signature(tokens: &Tokens<'_>, source: &str, word: &str, index: &mut usize) -> Option<Signature> {
+    let first = *index;
     let mut candidates: Vec<Candidate> = Vec::new();
     let mut bounds = None;
+    // A second marker starts an alternative signature of the same body (`#ifdef`); the first one names the kernel.
     let mut frozen = false;
     let mut returns_void = word != "kernel";
-    let mut index = marker + 1;
-    let (kind, end) = loop {
-        if index >= tokens.len() || index - marker > 4 * MAX_SIGNATURE_TOKENS {
-            return None;
-        }
-        match tokens.kind(index) {
-            Kind::Op(b'{') => break (RowKind::Definition, tokens.partner(index).unwrap_or(index)),
-            Kind::Op(b';') => break (RowKind::Declaration, index),
+    while *index < tokens.len() && *index - first < MAX_SIGNATURE_TOKENS {
+        match tokens.kind(*index) {
+            Kind::Op(b'{' | b';') => {
+                let body = tokens.is(*index, b'{');
+                let kind = if body { RowKind::Definition } else { RowKind::Declaration };
+                let end = tokens.partner(*index).unwrap_or(*index);
+                return Some(Signature { candidates, launch_bounds: bounds, returns_void, kind, end });
+            }
             Kind::Op(b'}' | b')' | b'#' | b'=') | Kind::LaunchOpen => return None,
-            Kind::Op(b'(' | b'[') => index = tokens.partner(index)?,
+            Kind::Op(b'(' | b'[') => *index = tokens.partner(*index)?,
             Kind::Word => {
-                let text = tokens.text(index);
+                let text = tokens.text(*index);
                 if STATEMENTS.contains(&text) {
                     return None;
                 }
                 frozen |= text == word;
                 returns_void |= text == "void";
-                let open = match tokens.kind(index + 1) {
-                    Kind::Op(b'(') => Some(index + 1),
+                let open = match tokens.kind(*index + 1) {
+                    Kind::Op(b'(') => Some(*index + 1),
                     Kind::Op(b'<') => {
-                        tokens.after_template(index + 1).filter(|after| tokens.is(*after, b'('))
+                        tokens.after_template(*index + 1).filter(|after| tokens.is(*after, b'('))
                     }
                     _ => None,
                 };
                 if let Some(close) = open.and_then(|open| tokens.partner(open)) {
                     if text == "__launch_bounds__" {
-                        bounds = bounds.or_else(|| launch_bounds(tokens, source, index));
+                        bounds = bounds.or_else(|| launch_bounds(tokens, source, *index));
                     } else if !ATTRIBUTES.contains(&text) && !frozen {
-                        candidates.push(Candidate { token: index, template: open != Some(index + 1) });
+                        candidates.push(Candidate { token: *index, template: open != Some(*index + 1) });
                     }
-                    index = close;
+                    *index = close;
                 }
             }
             _ => {}
         }
-        index += 1;
-    };
-    let chosen =
-        candidates.iter().rev().find(|c| !is_macro_name(tokens.text(c.token))).or(candidates.last())?;
-    if !returns_void {
-        return None;
+        *index += 1;
     }
-    let before = before_marker(tokens, source, marker);
-    let name = tokens.text(chosen.token).to_owned();
-    let found = Found {
-        qualified_name: written_qualification(tokens, chosen.token),
-        offset: tokens.start(chosen.token),
-        kind,
-        template: chosen.template || before.template,
-        launch_bounds: bounds.or(before.launch_bounds),
-        range: (tokens.start(marker), tokens.end(end)),
-        name: clip(name),
-    };
-    Some((found, index))
+    None
 }
 
 /// An attribute macro such as `MY_BOUNDS(256)`, which is written in capitals.
