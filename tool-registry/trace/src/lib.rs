@@ -6,7 +6,12 @@
 
 mod error;
 mod health;
+mod intern;
 pub mod model;
+mod names;
+mod open;
+mod pages;
+mod scan;
 mod sweep;
 mod trace;
 

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use crate::error::{OpenError, ScanError};
 use crate::health::Health;
+use crate::intern::Interner;
 use crate::model::{
-    Agent, Counter, CounterIdx, Kernel, KernelIdx, Machine, Name, NameIdx, Process, Queue, QueueIdx, Shape,
-    ShapeIdx, Source, Stream, StreamIdx, Symbol, Thread, ThreadIdx,
+    Agent, AgentIdx, Counter, CounterIdx, Kernel, KernelIdx, Machine, Name, NameIdx, Process, Queue,
+    QueueIdx, Shape, ShapeIdx, Source, Stream, StreamIdx, Symbol, Thread, ThreadIdx,
 };
+use crate::open::{PrivateCopy, ProcessData};
 use crate::sweep::{Control, CounterSweep, ScanReport, Select, Sweep};
 
 /// How to treat imperfect input.
@@ -24,14 +26,25 @@ pub struct OpenOptions {
 /// [`Trace::counters`]. No file stays open between calls.
 #[derive(Debug, Default)]
 pub struct Trace {
-    sources: Vec<Source>,
-    processes: Vec<Process>,
-    machines: Vec<Machine>,
-    agents: Vec<Agent>,
-    kernels: Vec<Arc<Kernel>>,
-    symbols: Vec<Symbol>,
-    counters: Vec<Counter>,
-    health: Health,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) machines: Vec<Machine>,
+    pub(crate) agents: Vec<Agent>,
+    pub(crate) symbols: Vec<Symbol>,
+    pub(crate) counters: Vec<Counter>,
+    pub(crate) health: Health,
+    pub(crate) allow_partial: bool,
+    pub(crate) data: Vec<ProcessData>,
+    /// Private copies the processes read from, removed with the trace.
+    pub(crate) copies: Vec<PrivateCopy>,
+    pub(crate) kernels: Interner<Arc<str>, Arc<Kernel>>,
+    pub(crate) names: Interner<Name, Name>,
+    pub(crate) shapes: Interner<Shape, Shape>,
+    pub(crate) queues: Interner<(u32, i64), Queue>,
+    pub(crate) streams: Interner<(u32, i64), Stream>,
+    pub(crate) threads: Interner<(u32, i64), Thread>,
+    /// Agents rows refer to and no file describes, by process and id; numbered behind `agents`.
+    pub(crate) extra_agents: Interner<(u32, i64), Agent>,
 }
 
 impl Trace {
@@ -39,8 +52,8 @@ impl Trace {
     ///
     /// # Errors
     /// When no input is usable: the error of the first. With `strict` or a single input: the first error.
-    pub fn open(inputs: &[PathBuf], _options: &OpenOptions) -> Result<Self, OpenError> {
-        inputs.first().map_or(Err(OpenError::NoInput), |path| Err(OpenError::NotFound { path: path.clone() }))
+    pub fn open(inputs: &[PathBuf], options: &OpenOptions) -> Result<Self, OpenError> {
+        crate::open::open(inputs, options)
     }
 
     /// Files, in order of their paths within each input.
@@ -61,10 +74,21 @@ impl Trace {
         &self.machines
     }
 
-    /// Physical agents, by machine, then absolute index.
+    /// Physical agents the files describe, by machine, then absolute index. Rows may refer to agents no file describes:
+    /// their indices lie behind these, and [`Trace::agent`] knows them once a sweep has met them.
     #[must_use]
     pub fn agents(&self) -> &[Agent] {
         &self.agents
+    }
+
+    /// The agent at an index, described or not.
+    #[must_use]
+    pub fn agent(&self, index: AgentIdx) -> Option<Agent> {
+        let described = self.agents.len();
+        match index.get().checked_sub(described) {
+            None => self.agents.get(index.get()).cloned(),
+            Some(extra) => u32::try_from(extra).ok().and_then(|extra| self.extra_agents.get(extra)),
+        }
     }
 
     /// Symbols described by the files.
@@ -94,37 +118,37 @@ impl Trace {
     /// The kernel at an index.
     #[must_use]
     pub fn kernel(&self, index: KernelIdx) -> Option<Arc<Kernel>> {
-        self.kernels.get(index.get()).cloned()
+        self.kernels.get(index.0)
     }
 
     /// The call name or marker text at an index.
     #[must_use]
-    pub fn name(&self, _index: NameIdx) -> Option<Name> {
-        None
+    pub fn name(&self, index: NameIdx) -> Option<Name> {
+        self.names.get(index.0)
     }
 
     /// The launch shape at an index.
     #[must_use]
-    pub fn shape(&self, _index: ShapeIdx) -> Option<Shape> {
-        None
+    pub fn shape(&self, index: ShapeIdx) -> Option<Shape> {
+        self.shapes.get(index.0)
     }
 
     /// The queue at an index.
     #[must_use]
-    pub fn queue(&self, _index: QueueIdx) -> Option<Queue> {
-        None
+    pub fn queue(&self, index: QueueIdx) -> Option<Queue> {
+        self.queues.get(index.0)
     }
 
     /// The stream at an index.
     #[must_use]
-    pub fn stream(&self, _index: StreamIdx) -> Option<Stream> {
-        None
+    pub fn stream(&self, index: StreamIdx) -> Option<Stream> {
+        self.streams.get(index.0)
     }
 
     /// The thread at an index.
     #[must_use]
-    pub fn thread(&self, _index: ThreadIdx) -> Option<Thread> {
-        None
+    pub fn thread(&self, index: ThreadIdx) -> Option<Thread> {
+        self.threads.get(index.0)
     }
 
     /// Problems found while opening. Problems of rows are in each [`ScanReport`].
@@ -154,11 +178,11 @@ impl Trace {
     /// [`ScanError`]: cancelled, damaged while partial reading is not allowed, changed underneath, or unreadable.
     pub fn sweep<S: Sweep>(
         &self,
-        _select: Select,
-        _control: &Control,
-        mut make: impl FnMut() -> S,
+        select: Select,
+        control: &Control,
+        make: impl FnMut() -> S,
     ) -> Result<(S, ScanReport), ScanError> {
-        Ok((make(), ScanReport::default()))
+        crate::scan::sweep(self, select, control, make)
     }
 
     /// Streams dispatches with their counter values, process by process in order of event id. Dispatches without any
@@ -168,9 +192,9 @@ impl Trace {
     /// As [`Trace::sweep`].
     pub fn counters<S: CounterSweep>(
         &self,
-        _control: &Control,
-        mut make: impl FnMut() -> S,
+        control: &Control,
+        make: impl FnMut() -> S,
     ) -> Result<(S, ScanReport), ScanError> {
-        Ok((make(), ScanReport::default()))
+        crate::scan::counters(self, control, make)
     }
 }
