@@ -1,8 +1,8 @@
 //! Every embedded file decodes, and nothing without a source gets in.
 
 use crate::{
-    FactError, api, arch, att, clients, collect, commands, compiler, document, fact, intent, interconnect,
-    kernels, thresholds,
+    FactError, api, arch, att, clients, collect, commands, compiler, counters, document, fact, formulas,
+    intent, interconnect, kernels, thresholds,
 };
 
 // An accessor panics when its file is malformed, so calling it is the check.
@@ -28,6 +28,13 @@ const TABLES: &[(&str, Decode)] = &[
     ("compiler/flags", || read(&compiler::flags())),
     ("compiler/pragmas", || read(&compiler::pragmas())),
     ("compiler/vocabulary", || read(&compiler::vocabulary())),
+    ("counters/raw", || read(&counters::raw())),
+    ("counters/derived", || read(&counters::derived())),
+    ("counters/limits", || read(&counters::Column::Gfx942.limit("SQ"))),
+    ("counters/aliases", || read(&counters::aliases())),
+    ("counters/equivalents", || read(&counters::equivalents())),
+    ("counters/caveats", || read(&counters::caveats("SQ_WAVES", None))),
+    ("metrics/formulas", || read(&formulas::all())),
     ("intent/rules", || read(&intent::matching(""))),
     ("interconnect/links", || read(&interconnect::all())),
     ("llm/models", || read(&clients::default_models())),
