@@ -62,6 +62,9 @@ impl CopyTimes {
     }
 }
 
+/// Calls kept apart while a GPU waits.
+const MAX_PENDING: usize = 4096;
+
 /// What all GPUs of a sweep share.
 pub(crate) struct Shared<'a> {
     pub(crate) slices: &'a mut Slices,
@@ -93,6 +96,11 @@ pub(crate) struct AgentSweep {
     pub(crate) queues: Table<overlong::Queue>,
     /// Waiting time by call name.
     pub(crate) exposed: Table<Nanos>,
+    /// Calls after the last work so far: they count only when more work follows.
+    pending: Vec<Owned<u32>>,
+    /// The same by name, for those that no longer fit the list.
+    pending_sums: Table<Nanos>,
+    pending_names: Vec<u32>,
     pub(crate) copies: [CopyTimes; 6],
     started: bool,
     window_start: i64,
@@ -133,6 +141,9 @@ impl AgentSweep {
             streams: Table::default(),
             queues: Table::default(),
             exposed: Table::default(),
+            pending: Vec::new(),
+            pending_sums: Table::default(),
+            pending_names: Vec::new(),
             copies: [CopyTimes::default(); 6],
             started: false,
             window_start: 0,
@@ -182,11 +193,40 @@ impl AgentSweep {
             // Nothing before the first work counts, but a call may reach into the first gap.
             self.waiting.restart(span.0);
         }
-        let (exposed, host_api) = (&mut self.exposed, &mut self.host_api);
-        let mut slices = slices;
-        self.waiting.call(span, name.0, class, blocking, |owned| {
-            settle_call(exposed, host_api, slices.as_deref_mut(), owned)
+        let pending = &mut self.pending;
+        self.waiting.call(span, name.0, class, blocking, |owned| match pending.last_mut() {
+            Some(last) if last.owner == owned.owner && last.end == owned.start => last.end = owned.end,
+            _ => pending.push(owned),
         });
+        if self.pending.len() > MAX_PENDING {
+            self.fold_pending(slices);
+        }
+    }
+
+    /// Makes room for more pending calls; only the place of their time in the slices is then taken for granted.
+    fn fold_pending(&mut self, mut slices: Option<&mut Slices>) {
+        for owned in self.pending.drain(..) {
+            let sum = self.pending_sums.at(owned.owner as usize);
+            if *sum == Nanos::ZERO {
+                self.pending_names.push(owned.owner);
+            }
+            *sum += Nanos::between(owned.start, owned.end);
+            if let Some(slices) = slices.as_deref_mut() {
+                slices.add(Part::HostApi, owned.start, owned.end);
+            }
+        }
+    }
+
+    /// More work follows: what was pending counts.
+    fn take_pending(&mut self, slices: &mut Slices) {
+        for owned in self.pending.drain(..) {
+            settle_call(&mut self.exposed, &mut self.host_api, slices, owned);
+        }
+        for name in self.pending_names.drain(..) {
+            let sum = std::mem::take(self.pending_sums.at(name as usize));
+            *self.exposed.at(name as usize) += sum;
+            self.host_api += sum;
+        }
     }
 
     /// Work begins: closes the gap before it, if there was one.
@@ -196,11 +236,12 @@ impl AgentSweep {
             self.window_start = start;
         } else if start > self.busy.end() {
             let begin = self.busy.end();
+            self.take_pending(shared.slices);
             let (exposed, host_api) = (&mut self.exposed, &mut self.host_api);
             let slices = &mut *shared.slices;
-            let closed = self.waiting.close(start, call, shared.limits, |owned| {
-                settle_call(exposed, host_api, Some(slices), owned)
-            });
+            let closed = self
+                .waiting
+                .close(start, call, shared.limits, |owned| settle_call(exposed, host_api, slices, owned));
             shared.slices.add(Part::Waiting, begin, start);
             let length = Nanos::between(begin, start);
             if let Some(total) = self.gaps.get_mut(closed.cause as usize) {
@@ -458,18 +499,11 @@ impl AgentSweep {
     }
 }
 
-fn settle_call(
-    exposed: &mut Table<Nanos>,
-    host_api: &mut Nanos,
-    slices: Option<&mut Slices>,
-    owned: Owned<u32>,
-) {
+fn settle_call(exposed: &mut Table<Nanos>, host_api: &mut Nanos, slices: &mut Slices, owned: Owned<u32>) {
     let length = Nanos::between(owned.start, owned.end);
     *exposed.at(owned.owner as usize) += length;
     *host_api += length;
-    if let Some(slices) = slices {
-        slices.add(Part::HostApi, owned.start, owned.end);
-    }
+    slices.add(Part::HostApi, owned.start, owned.end);
 }
 
 fn settle_copy(copies: &mut [CopyTimes; 6], slices: &mut Slices, owned: Owned<(usize, Size)>) {

@@ -77,7 +77,13 @@ impl Slices {
             let mut done = 0;
             for (slice, number) in slices.iter_mut().zip(1_u128..) {
                 let edge = u128::from(span.0) * number / u128::from(count.max(1));
-                let upto = fine.upto(u64::try_from(edge).unwrap_or(u64::MAX));
+                // The last fine slice may reach past the end; all of it belongs to the last slice.
+                let edge = if number == u128::from(count) {
+                    u64::MAX
+                } else {
+                    u64::try_from(edge).unwrap_or(u64::MAX)
+                };
+                let upto = fine.upto(edge);
                 let value = Nanos(upto.saturating_sub(done));
                 done = upto.max(done);
                 match part {
