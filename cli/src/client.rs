@@ -39,6 +39,8 @@ const API_KEY: &str = "PERFXPERT_CLI_LLM_API_KEY";
 pub struct Launch {
     /// The credential of `--llm-api-key`.
     pub api_key: Option<String>,
+    /// The working folder, when paths are meant relative to another one than ours.
+    pub folder: Option<PathBuf>,
 }
 
 /// A tool's answer in both forms.
@@ -94,7 +96,11 @@ impl Server {
             _ => drop(command.env("PERFXPERT_LOG", "trace")),
         }
         if let Some(path) = &app.config_flag {
-            command.env("PERFXPERT_CONFIG", path);
+            let absolute = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
+            command.env("PERFXPERT_CONFIG", absolute);
+        }
+        if let Some(folder) = &launch.folder {
+            command.current_dir(folder);
         }
         if let Some(key) = &launch.api_key {
             command.env(API_KEY, key);

@@ -6,8 +6,10 @@ use crate::App;
 use crate::failure::Failure;
 use crate::options;
 
+pub mod analyze;
 pub mod call;
 pub mod completions;
+pub mod demo;
 pub mod mcp;
 pub mod tools;
 
@@ -19,9 +21,11 @@ struct Entry {
 
 /// Every command, in the order of the help.
 const COMMANDS: &[Entry] = &[
+    Entry { table: analyze::table, run: analyze::run },
     Entry { table: mcp::table, run: mcp::run },
     Entry { table: call::table, run: call::run },
     Entry { table: tools::table, run: tools::run },
+    Entry { table: demo::table, run: demo::run },
     Entry { table: completions::table, run: completions::run },
 ];
 

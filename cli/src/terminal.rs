@@ -57,6 +57,24 @@ impl Terminal {
         self.ascii
     }
 
+    /// Columns of the terminal behind standard output, if it is one.
+    pub fn columns(&self) -> Option<usize> {
+        std::io::stdout()
+            .is_terminal()
+            .then(terminal_size::terminal_size)
+            .flatten()
+            .map(|(width, _)| width.0.into())
+    }
+
+    /// Whether text on standard output may be coloured.
+    pub fn colours_stdout(&self) -> bool {
+        match self.colour {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => std::io::stdout().is_terminal(),
+        }
+    }
+
     /// Whether text on standard error may be coloured.
     pub fn colours_stderr(&self) -> bool {
         match self.colour {

@@ -64,6 +64,13 @@ pub fn run(app: &App, matches: &ArgMatches) -> Result<u8, Failure> {
     }
 }
 
+/// Whether these matches ask this process to be the server.
+pub fn serves(matches: &ArgMatches) -> bool {
+    let inner =
+        matches.subcommand().filter(|(name, _)| *name == "mcp").map(|(_, inner)| inner.subcommand_name());
+    matches!(inner, Some(None | Some("serve")))
+}
+
 /// Becomes the server.
 ///
 /// # Errors

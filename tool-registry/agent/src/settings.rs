@@ -2,6 +2,8 @@
 
 mod read;
 
+pub use read::boolean;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -2,7 +2,6 @@
 
 pub mod markdown;
 pub mod text;
-pub mod webview;
 
 use perfxpert_schemas::diff::{DiffDocument, GpuKind};
 

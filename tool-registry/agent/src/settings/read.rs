@@ -164,7 +164,7 @@ impl Settings {
 }
 
 /// True, false, or neither: the one boolean parser of all variables.
-pub(crate) fn boolean(text: &str) -> Option<bool> {
+pub fn boolean(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Some(true),
         "" | "0" | "false" | "no" | "off" => Some(false),
