@@ -122,6 +122,22 @@ pub fn passes(set: &'static [CounterSet], gfx_id: Option<&str>) -> &'static [Vec
     gfx_id.and_then(row).or_else(|| row("any")).map_or(&[], |row| row.passes.as_slice())
 }
 
+/// Counters worth collecting by what a source scan found.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceCounters {
+    /// For any GPU program.
+    pub always: Vec<String>,
+    /// LDS is declared.
+    pub lds: Vec<String>,
+    /// Matrix builtins, libraries or names.
+    pub matrix: Vec<String>,
+    /// A kernel is defined or launched.
+    pub any_kernel: Vec<String>,
+    /// Atomic operations on memory.
+    pub atomics: Vec<String>,
+}
+
 /// What a goal needs.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -183,6 +199,11 @@ table! {
 table! {
     /// Counter sets.
     pub fn counter_sets() -> CounterSets = "collect/counter_sets";
+}
+
+table! {
+    /// Counters for a source tree without a trace.
+    pub fn source_counters() -> SourceCounters = "collect/source_scan";
 }
 
 table! {

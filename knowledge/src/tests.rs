@@ -23,6 +23,7 @@ const TABLES: &[(&str, Decode)] = &[
     ("collect/goals", || read(&collect::goals())),
     ("collect/implied", || read(&collect::implied())),
     ("collect/rocprofv3_options", || read(&collect::rocprofv3_options())),
+    ("collect/source_scan", || read(&collect::source_counters())),
     ("collect/steps", || read(&collect::steps())),
     ("collect/workflow", || read(&collect::workflow())),
     ("compiler/flags", || read(&compiler::flags())),

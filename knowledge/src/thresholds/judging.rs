@@ -57,6 +57,7 @@ namespace! {
         att_share_min: f64 = "att.share_min", "Share of a kernel's latency cycles in one category that is advised on.";
         att_high_ratio: f64 = "att.high_ratio", "Stall ratio of the top row that makes a kernel a high-stall kernel.";
         code_demote_below_pct: f64 = "code.demote_below_pct", "Share of the run below which a code pattern is only information.";
+        code_confidence: f64 = "code.confidence", "Confidence of a recommendation made from the source alone.";
         priority_high_pct: f64 = "priority.high_pct", "Gain from which a recommendation is HIGH.";
         priority_medium_pct: f64 = "priority.medium_pct", "Gain from which it is MEDIUM.";
         priority_low_pct: f64 = "priority.low_pct", "Gain below which it is not made.";

@@ -3,12 +3,14 @@
 //!
 //! [`sweep::profile`] reads a run once and returns a [`RunProfile`]; everything else is a pure function of values.
 
+pub mod counter_passes;
 pub mod health;
 pub mod occupancy;
 pub mod plateau;
 pub mod profile;
 pub mod roofline;
 pub mod rounding;
+pub mod source_plan;
 pub mod sweep;
 pub mod units;
 pub mod verdict;
