@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use perfxpert_schemas::{ErrorKind, ErrorObject};
 use tokio_util::sync::CancellationToken;
 
+use crate::traces::Traces;
+
 /// Raised inside a tool when the caller cancelled or the time limit passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled;
@@ -27,7 +29,8 @@ pub type ProgressSink = Arc<dyn Fn(Phase) + Send + Sync>;
 /// What lives as long as the server: caches and settings shared by all calls.
 #[derive(Default)]
 pub struct Services {
-    _private: (),
+    /// Opened traces.
+    pub traces: Traces,
 }
 
 /// The surroundings of one call.

@@ -7,6 +7,8 @@ mod device;
 pub mod registry;
 pub mod schema;
 mod tools;
+pub mod trace_errors;
+pub mod traces;
 
 pub use context::{Cancelled, Context, Phase, Services};
 pub use registry::{Class, Registry, Subset, Tool, tool};

@@ -18,5 +18,6 @@ mod trace;
 pub use error::{Looks, OpenError, Readable, ScanError};
 pub use health::{Health, HealthItem, Severity, Status};
 pub use model::*;
+pub use open::input_files;
 pub use sweep::{Control, CounterSweep, RowCounts, ScanReport, Select, Sweep};
 pub use trace::{OpenOptions, Trace};

@@ -10,5 +10,6 @@ mod side;
 mod sniff;
 
 pub(crate) use assemble::open;
+pub use inputs::input_files;
 pub(crate) use process::{ProcessData, Track, text_of};
 pub(crate) use side::PrivateCopy;

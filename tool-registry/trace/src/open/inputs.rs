@@ -85,3 +85,10 @@ pub(super) fn expand(inputs: &[PathBuf]) -> Inputs {
     }
     result
 }
+
+/// The files that opening these inputs would read, in order, each once: what a cache has to watch. Inputs that lead to no
+/// file are left out.
+#[must_use]
+pub fn input_files(inputs: &[PathBuf]) -> Vec<PathBuf> {
+    expand(inputs).files
+}
