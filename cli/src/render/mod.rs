@@ -6,6 +6,7 @@ pub mod name;
 pub mod number;
 pub mod section;
 pub mod text;
+pub mod webview;
 
 use perfxpert_schemas::report::Report;
 use perfxpert_schemas::{ErrorKind, ErrorObject};
@@ -21,6 +22,8 @@ pub enum Format {
     Json,
     /// GitHub-flavoured markdown.
     Markdown,
+    /// One self-contained HTML file.
+    Webview,
 }
 
 /// How to render text.
@@ -57,9 +60,15 @@ pub fn render(document: &Value, format: Format, layout: Layout) -> Result<String
         Format::Json => pretty(document),
         Format::Text => Ok(text::report(&report, layout)),
         Format::Markdown => Ok(markdown::report(&report)),
+        Format::Webview => Ok(webview::report(&report, document)),
     }
 }
 
 fn pretty(document: &Value) -> Result<String, ErrorObject> {
     serde_json::to_string_pretty(document).map(|text| text + "\n").map_err(|_| ErrorObject::internal())
+}
+
+/// The document as `--format json` prints it; a `Value` always serialises.
+pub(crate) fn pretty_json(document: &Value) -> String {
+    pretty(document).unwrap_or_default()
 }

@@ -2,6 +2,7 @@
 
 pub mod markdown;
 pub mod text;
+pub mod webview;
 
 use perfxpert_schemas::diff::{DiffDocument, GpuKind};
 
