@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::sync::atomic::{AtomicI64, AtomicU8};
 
 use crate::intern::IdMap;
 use crate::model::{AgentIdx, ProcessIdx};
@@ -44,8 +44,8 @@ pub(crate) struct ProcessData {
     pub(crate) streams: HashMap<i64, Option<String>>,
     /// Longest duration taken for real, ns; raised when a suspect turns out valid. `i64::MIN` until estimated.
     pub(crate) longest: AtomicI64,
-    /// Tables whose rows are too far from time order for a window, by the slot of the stream.
-    pub(crate) disordered: [AtomicBool; 8],
+    /// How many window sizes have failed to put a stream in order, by its slot.
+    pub(crate) disorder: [AtomicU8; 8],
 }
 
 impl ProcessData {
@@ -62,7 +62,7 @@ impl ProcessData {
             queues: HashMap::new(),
             streams: HashMap::new(),
             longest: AtomicI64::new(i64::MIN),
-            disordered: Default::default(),
+            disorder: Default::default(),
         }
     }
 
@@ -107,7 +107,7 @@ pub(super) fn rows(
     wanted: &[&str],
     mut visit: impl FnMut(&SmallRow<'_>),
 ) -> u64 {
-    let layout = Layout::new(&table.columns, wanted);
+    let mut layout = Layout::new(&table.columns, wanted);
     let mut values = layout.values();
     let mut cursor = Cursor::new(file, table.root, SMALL_BUFFER);
     while cursor.advance() {
@@ -136,7 +136,7 @@ pub(super) fn rows(
 pub(crate) fn text_of(
     file: &PagedFile,
     cursor: &mut Cursor,
-    layout: &Layout,
+    layout: &mut Layout,
     id: i64,
 ) -> Option<(String, bool)> {
     let cell = cursor.seek(id)?;

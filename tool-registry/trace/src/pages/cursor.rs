@@ -1,5 +1,6 @@
 //! Walks the leaves of one table in row-id order, reading runs of pages at once and stepping over damage.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::file::{Access, PagedFile};
@@ -35,7 +36,10 @@ pub(crate) struct Cursor {
     batch: usize,
     max_batch: usize,
     done: bool,
-    /// Pages that could not be read or are not what they should be.
+    /// First and last row id of the current leaf, once asked for; empty when it has none.
+    bounds: Option<(i64, i64)>,
+    bad_pages: HashSet<u32>,
+    /// Pages that could not be read or are not what they should be, each counted once.
     pub(crate) damaged: u64,
 }
 
@@ -54,6 +58,8 @@ impl Cursor {
             batch: 1,
             max_batch: (buffer_bytes / file.page_size).max(1),
             done: false,
+            bounds: None,
+            bad_pages: HashSet::new(),
             damaged: 0,
         };
         cursor.rewind();
@@ -67,6 +73,7 @@ impl Cursor {
         self.current = 0;
         self.batch = self.max_batch;
         self.done = false;
+        self.bounds = None;
         self.depth = 0;
         // The depth is that of the leftmost path; every leaf of a sound table has it. On a damaged path any sibling tells.
         let mut page = self.root;
@@ -96,6 +103,10 @@ impl Cursor {
         })
     }
 
+    fn note_damage(&mut self, page: u32) {
+        self.damaged += u64::from(self.bad_pages.insert(page));
+    }
+
     fn read_page(&mut self, page: u32, buffer: &mut [u8]) -> bool {
         page >= 1 && page <= self.file.pages && self.access.read(&self.file, page, buffer).is_ok()
     }
@@ -111,6 +122,7 @@ impl Cursor {
 
     /// Goes to the next leaf. False at the end of the table.
     pub(crate) fn advance(&mut self) -> bool {
+        self.bounds = None;
         loop {
             if self.current + 1 < self.ahead.len() {
                 self.current += 1;
@@ -164,7 +176,7 @@ impl Cursor {
             buffer.resize(self.file.page_size, 0);
             match self.interior(page, &mut buffer) {
                 Some(children) => self.levels.push(Level { children, next: 0 }),
-                None => self.damaged += 1,
+                None => self.note_damage(page),
             }
         }
     }
@@ -200,7 +212,7 @@ impl Cursor {
                         && self.access.read(&self.file, page, out).is_ok());
                 let sound = read && Page::new(out, page, self.file.usable).kind() == Kind::Leaf;
                 if !sound {
-                    self.damaged += 1;
+                    self.note_damage(page);
                 }
                 if let Some(entry) = self.ahead.get_mut(index) {
                     entry.1 = sound;
@@ -223,35 +235,39 @@ impl Cursor {
     /// Makes the leaf that would hold row `id` the current one and returns the position of the row on it.
     #[inline]
     pub(crate) fn seek(&mut self, id: i64) -> Option<usize> {
-        if let Some(page) = self.leaf() {
-            let cells = page.cells();
-            if cells > 0 && page.row_id(0)? <= id && id <= page.row_id(cells - 1)? {
-                return page.find(id);
-            }
+        match self.bounds {
+            Some((first, last)) if first <= id && id <= last => self.leaf()?.find(id, first),
+            _ => self.seek_far(id),
         }
-        self.seek_far(id)
+    }
+
+    fn bound(&mut self) -> (i64, i64) {
+        let bounds = self.leaf().and_then(|page| {
+            let last = page.cells().checked_sub(1)?;
+            Some((page.row_id(0)?, page.row_id(last)?))
+        });
+        self.bounds = bounds.or(Some((0, -1)));
+        bounds.unwrap_or((0, -1))
     }
 
     fn seek_far(&mut self, id: i64) -> Option<usize> {
+        let (_, last) = self.bounds.unwrap_or_else(|| self.bound());
         // The next leaf is the usual target.
-        let behind = self
-            .leaf()
-            .and_then(|page| page.row_id(page.cells().checked_sub(1)?))
-            .is_some_and(|last| id > last);
-        if behind && self.advance() {
-            let page = self.leaf()?;
-            let cells = page.cells();
-            if cells > 0 && page.row_id(0)? <= id && id <= page.row_id(cells - 1)? {
-                return page.find(id);
+        if id > last && !self.ahead.is_empty() && self.advance() {
+            let (first, last) = self.bound();
+            if first <= id && id <= last {
+                return self.leaf()?.find(id, first);
             }
         }
         self.descend_to(id);
-        self.leaf()?.find(id)
+        let (first, last) = self.bound();
+        if first <= id && id <= last { self.leaf()?.find(id, first) } else { None }
     }
 
     /// Reads the leaf that would hold row `id`, from the root.
     fn descend_to(&mut self, id: i64) {
         self.done = false;
+        self.bounds = None;
         self.ahead.clear();
         self.current = 0;
         self.batch = 1;
@@ -294,7 +310,7 @@ impl Cursor {
             match self.interior(page, &mut buffer) {
                 Some(children) => self.levels.push(Level { children, next: 0 }),
                 None => {
-                    self.damaged += 1;
+                    self.note_damage(page);
                     return;
                 }
             }
@@ -319,7 +335,7 @@ impl Cursor {
         let mut buffer = vec![0; self.file.page_size];
         while record.len() < total {
             if !self.read_page(next, &mut buffer) {
-                self.damaged += 1;
+                self.note_damage(next);
                 return None;
             }
             next = u32::from_be_bytes(buffer.get(..4)?.try_into().ok()?);

@@ -6,7 +6,7 @@ const INTERIOR: u8 = 0x05;
 const LEAF: u8 = 0x0d;
 
 /// Reads a varint at `at`: its value and the offset behind it.
-#[inline]
+#[inline(always)]
 pub(crate) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let first = *bytes.get(at)?;
     if first < 0x80 {
@@ -24,7 +24,7 @@ pub(crate) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     Some((value << 8 | u64::from(last), at + 9))
 }
 
-#[inline]
+#[inline(always)]
 fn be16(bytes: &[u8], at: usize) -> Option<usize> {
     bytes.get(at..at + 2).and_then(|b| b.try_into().ok()).map(|b| usize::from(u16::from_be_bytes(b)))
 }
@@ -132,12 +132,12 @@ impl<'a> Page<'a> {
         Some(Row { id: id as i64, local, local_len, total, overflow })
     }
 
-    /// The cell with that row id.
+    /// The cell with that row id; `first` is the id of the first cell.
     #[inline]
-    pub(crate) fn find(&self, id: i64) -> Option<usize> {
+    pub(crate) fn find(&self, id: i64, first: i64) -> Option<usize> {
         let cells = self.cells();
         // Row ids are dense in practice: the distance to the first one is the position.
-        let guess = usize::try_from(id.wrapping_sub(self.row_id(0)?)).ok()?;
+        let guess = usize::try_from(id.wrapping_sub(first)).ok()?;
         if guess < cells && self.row_id(guess)? == id {
             return Some(guess);
         }

@@ -32,6 +32,30 @@ impl Value {
     }
 }
 
+/// Record headers up to this long are remembered.
+const REMEMBERED: usize = 64;
+
+/// Where a slot's value lies in records with the remembered header.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    slot: u8,
+    kind: Stored,
+    at: u32,
+    size: u32,
+}
+
+/// How a value is stored.
+#[derive(Clone, Copy, Debug)]
+enum Stored {
+    Null,
+    Int,
+    Real,
+    Zero,
+    One,
+    Text,
+    Blob,
+}
+
 /// Which columns of a table are wanted, and in which order they are delivered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
@@ -40,13 +64,18 @@ pub(crate) struct Layout {
     /// Slots that hold the row id itself.
     row_id: Vec<u8>,
     width: usize,
+    /// The last header and what it means: neighbouring rows nearly always have the same one.
+    header: Vec<u8>,
+    places: Vec<Place>,
+    /// Bytes a record must have for all places to be inside it.
+    reach: usize,
 }
 
 impl Layout {
     /// `columns`: names of the stored columns in order with whether the column is an alias of the row id; `wanted`: names of
     /// the slots. A wanted column the table lacks stays NULL.
     pub(crate) fn new(columns: &[(String, bool)], wanted: &[&str]) -> Self {
-        let mut layout = Self { slots: vec![None; columns.len()], row_id: Vec::new(), width: wanted.len() };
+        let mut layout = Self { slots: vec![None; columns.len()], width: wanted.len(), ..Self::default() };
         for (slot, name) in wanted.iter().enumerate() {
             let Some(position) = columns.iter().position(|(column, _)| column.eq_ignore_ascii_case(name))
             else {
@@ -69,66 +98,88 @@ impl Layout {
         vec![Value::Null; self.width]
     }
 
-    /// Decodes a record. `record` may go on behind `len`, the record's bytes at hand of `total`. False: a wanted column lies
-    /// (partly) beyond `len`, or the header is damaged.
+    /// Decodes a record. `record` may go on behind `len`, the record's bytes at hand. False: a wanted column lies (partly)
+    /// beyond `len`, or the header is damaged. Slots of columns the table lacks are left as they are, so pass the same
+    /// values again.
     #[inline]
-    pub(crate) fn decode(&self, id: i64, record: &[u8], len: usize, out: &mut [Value]) -> bool {
-        out.fill(Value::Null);
+    pub(crate) fn decode(&mut self, id: i64, record: &[u8], len: usize, out: &mut [Value]) -> bool {
+        let known = !self.header.is_empty() && record.starts_with(&self.header);
+        if !(known || self.learn(record, len)) || self.reach > len {
+            return false;
+        }
+        for place in &self.places {
+            let (at, size) = (place.at as usize, place.size as usize);
+            let value = match place.kind {
+                Stored::Int => Value::Int(integer(record, at, size)),
+                Stored::Null => Value::Null,
+                Stored::Real => Value::Real(f64::from_bits(integer(record, at, 8) as u64)),
+                Stored::Zero => Value::Int(0),
+                Stored::One => Value::Int(1),
+                Stored::Text => Value::Text { at, len: size },
+                Stored::Blob => Value::Blob { at, len: size },
+            };
+            if let Some(out) = out.get_mut(usize::from(place.slot)) {
+                *out = value;
+            }
+        }
         for &slot in &self.row_id {
             if let Some(value) = out.get_mut(usize::from(slot)) {
                 *value = Value::Int(id);
             }
         }
+        true
+    }
+
+    /// Works out where the slots lie under this record's header. False: the header is damaged or not all at hand.
+    #[cold]
+    fn learn(&mut self, record: &[u8], len: usize) -> bool {
+        self.header.clear();
+        self.places.clear();
+        self.reach = 0;
         let Some((header, mut at)) = varint(record, 0) else { return false };
-        let header = header as usize;
+        let Ok(header) = usize::try_from(header) else { return false };
         if header > len {
             return false;
         }
         let mut body = header;
         for slot in &self.slots {
-            if at >= header {
-                // Columns added after the row was written are not stored.
-                return true;
-            }
-            let Some((serial, next)) = varint(record, at) else { return false };
-            at = next;
-            let size = match serial {
-                0 | 8 | 9 => 0,
-                1..=4 => serial as usize,
-                5 => 6,
-                6 | 7 => 8,
-                10 | 11 => return false,
-                _ => {
-                    let Ok(size) = usize::try_from((serial - 12) / 2) else { return false };
-                    size
-                }
+            // Columns added after the row was written are not stored.
+            let serial = if at < header {
+                let Some((serial, next)) = varint(record, at) else { return false };
+                at = next;
+                serial
+            } else {
+                0
             };
+            let (kind, size) = match serial {
+                0 => (Stored::Null, 0),
+                1..=4 => (Stored::Int, serial),
+                5 => (Stored::Int, 6),
+                6 => (Stored::Int, 8),
+                7 => (Stored::Real, 8),
+                8 => (Stored::Zero, 0),
+                9 => (Stored::One, 0),
+                10 | 11 => return false,
+                _ if serial % 2 == 1 => (Stored::Text, (serial - 13) / 2),
+                _ => (Stored::Blob, (serial - 12) / 2),
+            };
+            let (Ok(place), Ok(size)) = (u32::try_from(body), u32::try_from(size)) else { return false };
+            let end = body + size as usize;
             if let Some(slot) = slot {
-                let Some(end) = body.checked_add(size) else { return false };
-                if end > len {
-                    return false;
-                }
-                let value = match serial {
-                    0 => Value::Null,
-                    1..=6 => Value::Int(integer(record, body, size)),
-                    7 => Value::Real(f64::from_bits(integer(record, body, 8) as u64)),
-                    8 => Value::Int(0),
-                    9 => Value::Int(1),
-                    _ if serial % 2 == 1 => Value::Text { at: body, len: size },
-                    _ => Value::Blob { at: body, len: size },
-                };
-                if let Some(out) = out.get_mut(usize::from(*slot)) {
-                    *out = value;
-                }
+                self.places.push(Place { slot: *slot, kind, at: place, size });
+                self.reach = self.reach.max(end);
             }
-            body = body.saturating_add(size);
+            body = end;
+        }
+        if header <= REMEMBERED {
+            self.header.extend_from_slice(record.get(..header).unwrap_or_default());
         }
         true
     }
 }
 
 /// A big-endian two's-complement integer of `size` bytes, 1 to 8.
-#[inline]
+#[inline(always)]
 fn integer(record: &[u8], at: usize, size: usize) -> i64 {
     // Eight bytes at once whenever the page goes on that far: one load and one shift whatever the size.
     if let Some(bytes) = record.get(at..at + 8).and_then(|b| <[u8; 8]>::try_from(b).ok()) {

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
@@ -39,41 +38,33 @@ impl<T: Copy, K: Ord + Copy> Window<T, K> {
         self.rows.len() >= 2 * self.size
     }
 
-    /// Takes the earlier rows, or with `all` every row, in batches.
-    pub(super) fn release(&mut self, all: bool, out: &mut VecDeque<Vec<T>>) {
+    /// Takes the earlier rows, or with `all` every row, in order.
+    pub(super) fn release(&mut self, all: bool) -> Vec<T> {
         let count = if all { self.rows.len() } else { self.rows.len().saturating_sub(self.size) };
         let key = self.key;
         let from = self.sorted.saturating_sub(1);
-        let in_order = self.rows.get(from..).unwrap_or_default().is_sorted_by_key(key);
-        if in_order {
-            self.check(self.rows.first().map(key));
-            for chunk in self.rows.get(..count).unwrap_or_default().chunks(BATCH) {
-                out.push_back(chunk.to_vec());
-            }
-            self.last = count.checked_sub(1).and_then(|at| self.rows.get(at)).map(key).or(self.last);
-            self.rows.drain(..count);
+        let released = if self.rows.get(from..).unwrap_or_default().is_sorted_by_key(key) {
+            let mut rest = Vec::with_capacity(3 * self.size);
+            rest.extend_from_slice(self.rows.get(count..).unwrap_or_default());
+            self.rows.truncate(count);
+            std::mem::replace(&mut self.rows, rest)
         } else {
             self.keys.clear();
             self.keys.extend(self.rows.iter().enumerate().map(|(at, row)| (key(row), at as u32)));
             // Runs of several queues or threads interleave; the stable sort merges them instead of starting over.
             self.keys.sort();
-            self.check(self.keys.first().map(|(key, _)| *key));
-            let gather = |keys: &[(K, u32)]| -> Vec<T> {
-                keys.iter().filter_map(|(_, at)| self.rows.get(*at as usize).copied()).collect()
-            };
-            for chunk in self.keys.get(..count).unwrap_or_default().chunks(BATCH) {
-                out.push_back(gather(chunk));
-            }
-            let rest = gather(self.keys.get(count..).unwrap_or_default());
-            self.last =
-                count.checked_sub(1).and_then(|at| self.keys.get(at)).map(|(key, _)| *key).or(self.last);
+            let row = |(_, at): &(K, u32)| self.rows.get(*at as usize).copied();
+            let released: Vec<T> = self.keys.iter().take(count).filter_map(row).collect();
+            let mut rest = Vec::with_capacity(3 * self.size);
+            rest.extend(self.keys.iter().skip(count).filter_map(row));
             self.rows = rest;
-        }
+            released
+        };
+        self.violated |=
+            matches!((self.last, released.first().map(key)), (Some(last), Some(first)) if first < last);
+        self.last = released.last().map(key).or(self.last);
         self.sorted = self.rows.len();
-    }
-
-    fn check(&mut self, first: Option<K>) {
-        self.violated |= matches!((self.last, first), (Some(last), Some(first)) if first < last);
+        released
     }
 }
 

@@ -1,6 +1,5 @@
 //! Turns a reader of one table into an ordered stream: whole in memory, through a window in a thread, or as runs on disk.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,15 +21,16 @@ const WINDOWS: usize = 48 << 20;
 const BUFFERS: usize = 8 << 20;
 /// Rows sorted at once for a run, bytes.
 const RUN: usize = 16 << 20;
-/// Largest window, rows.
-const MAX_WINDOW: usize = 16 << 10;
+/// Windows to try, rows: a small one stays in the processor's cache, a large one bridges the buffers of several threads.
+/// A table that neither can order is written as runs.
+const WINDOW_ROWS: [usize; 2] = [4 << 10, 64 << 10];
 /// Batches a stream may be ahead.
-const AHEAD: usize = 8;
+const AHEAD: usize = 4;
 
 /// Reads one table leaf by leaf.
 pub(super) trait Leaves {
     type Row: Keyed + Spill;
-    /// Position in [`ProcessData::disordered`].
+    /// Position in [`ProcessData::disorder`].
     const SLOT: usize;
     /// Appends the rows of the next leaf. False at the end, when the last rows have been appended.
     fn leaf(&mut self, out: &mut Vec<Self::Row>) -> bool;
@@ -144,11 +144,12 @@ impl<T: Keyed + Spill> Ordered<T> {
             More::Runs(runs) => runs.batch().ok(),
         };
         match next {
-            Some(rows) => {
+            // Only the last batch can be empty.
+            Some(rows) if !rows.is_empty() => {
                 self.rows = rows.into_iter();
                 self.head = self.rows.next();
             }
-            None => self.more = More::Nothing,
+            _ => self.more = More::Nothing,
         }
     }
 }
@@ -196,23 +197,23 @@ fn through_window<L: Leaves>(
     mut reader: L,
     send: &SyncSender<Vec<L::Row>>,
 ) {
-    let mut window = Window::new((pass.share::<L::Row>() / 3).clamp(BATCH, MAX_WINDOW), L::Row::key);
-    let mut ready = VecDeque::new();
+    let level = data.disorder.get(L::SLOT);
+    let tried = level.map_or(0, |level| level.load(Ordering::Relaxed));
+    let rows = WINDOW_ROWS.get(usize::from(tried)).copied().unwrap_or(BATCH);
+    let mut window = Window::new(rows.min(pass.share::<L::Row>() / 3).max(BATCH), L::Row::key);
     loop {
         let more = !pass.aborted() && reader.leaf(window.rows());
         if window.full() || !more {
-            window.release(!more, &mut ready);
+            let batch = window.release(!more);
             if window.violated {
-                if let Some(flag) = data.disordered.get(L::SLOT) {
-                    flag.store(true, Ordering::Relaxed);
+                if let Some(level) = level {
+                    level.store(tried + 1, Ordering::Relaxed);
                 }
                 pass.abort();
             }
-            while let Some(batch) = ready.pop_front() {
-                // The receiver is gone when the pass has ended early.
-                if send.send(batch).is_err() {
-                    return;
-                }
+            // The receiver is gone when the pass has ended early.
+            if send.send(batch).is_err() {
+                return;
             }
         }
         if !more {
@@ -254,7 +255,10 @@ where
         Mode::Memory => Ordered::new(whole(pass, data, reader), More::Nothing),
         Mode::Thread => {
             let (send, receive) = sync_channel(AHEAD);
-            let far = data.disordered.get(L::SLOT).is_some_and(|flag| flag.load(Ordering::Relaxed));
+            let far = data
+                .disorder
+                .get(L::SLOT)
+                .is_some_and(|level| usize::from(level.load(Ordering::Relaxed)) >= WINDOW_ROWS.len());
             scope.spawn(move || {
                 if far {
                     through_runs(pass, data, reader, &send)

@@ -27,7 +27,7 @@ pub(super) trait Timed: Keyed {
 /// A table's rows as a kind.
 pub(super) trait Kind {
     type Row: Timed + super::spill::Spill;
-    /// Position in [`crate::open::ProcessData::disordered`].
+    /// Position in [`crate::open::ProcessData::disorder`].
     const SLOT: usize;
     const TABLE: &'static str;
     const COLUMNS: &'static [&'static str];

@@ -35,7 +35,7 @@ pub(super) fn sample(data: &ProcessData) -> Sampled {
     let mut rows: Vec<(i64, i64)> = Vec::new();
     for base in ["kernel_dispatch", "memory_copy", "region"] {
         let Some(table) = data.set.get(base) else { continue };
-        let layout = Layout::new(&table.columns, &["start", "end"]);
+        let mut layout = Layout::new(&table.columns, &["start", "end"]);
         let mut values = layout.values();
         data.cursor(table, data.file.page_size).spread(LEAVES, |cursor| {
             for cell in 0..cursor.leaf().map_or(0, |leaf| leaf.cells()) {
