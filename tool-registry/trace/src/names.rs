@@ -11,7 +11,7 @@ use crate::model::Family;
 const MAX_MANGLED: usize = 16 << 10;
 /// A demangled form that grows past this is given up: substitutions can blow up exponentially.
 const MAX_DEMANGLED: usize = 64 << 10;
-const MAX_RECURSION: u32 = 160;
+const MAX_RECURSION: u32 = 64;
 
 /// Collects demangled text up to a limit.
 struct Bounded(String);

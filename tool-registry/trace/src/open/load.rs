@@ -214,7 +214,7 @@ pub(super) fn load(path: &Path, allow_partial: bool) -> Result<Loaded, OpenError
         return Err(not_rocpd(path, &schema, foreign));
     }
     let file = Arc::new(file);
-    let mut damaged = 0;
+    let mut damaged = u64::from(schema.damaged);
     let processes: Vec<LoadedProcess> =
         schema.sets.iter().map(|set| process(&file, set, &schema.metadata, path, &mut damaged)).collect();
     let mut damage = None;

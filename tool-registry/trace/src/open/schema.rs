@@ -47,6 +47,8 @@ pub(super) struct Schema {
     pub(super) metadata: Vec<Table>,
     /// Names of other tables, sorted.
     pub(super) others: Vec<String>,
+    /// Parts of the schema itself could not be read: tables may be missing.
+    pub(super) damaged: bool,
 }
 
 /// Why a schema cannot be read.
@@ -200,7 +202,7 @@ fn attempt(path: &Path, immutable: bool, damaged: bool) -> rusqlite::Result<Sche
         Ok(found)
     };
     let lower: Vec<String> = names.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
-    let mut schema = Schema::default();
+    let mut schema = Schema { damaged, ..Schema::default() };
     let mut suffixes: Vec<String> = lower
         .iter()
         .filter_map(|name| {

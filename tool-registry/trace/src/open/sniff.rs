@@ -37,7 +37,7 @@ fn classify(head: &[u8], path: &Path) -> Looks {
     }
     // A Perfetto trace is a list of packets: field 1, length-delimited.
     if matches!(extension.as_str(), "pftrace" | "perfetto-trace")
-        || (head.first() == Some(&0x0a) && head.contains(&0))
+        || (head.first() == Some(&0x0a) && head.iter().any(|byte| *byte < 9))
     {
         return Looks::Perfetto;
     }

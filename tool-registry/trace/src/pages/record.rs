@@ -32,8 +32,10 @@ impl Value {
     }
 }
 
-/// Record headers up to this long are remembered.
-const REMEMBERED: usize = 64;
+/// Longer record headers do not exist: a table has at most 32,767 columns of at most 3 bytes in practice.
+const HEADER: usize = 100_000;
+/// Headers remembered: small values change a header (0 and 1 are stored in it), so a table has a few that come and go.
+const HEADERS: usize = 16;
 
 /// Where a slot's value lies in records with the remembered header.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +58,15 @@ enum Stored {
     Blob,
 }
 
+/// What a header means.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    header: Vec<u8>,
+    places: Vec<Place>,
+    /// Bytes a record must have for all places to be inside it.
+    reach: usize,
+}
+
 /// Which columns of a table are wanted, and in which order they are delivered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
@@ -64,11 +75,11 @@ pub(crate) struct Layout {
     /// Slots that hold the row id itself.
     row_id: Vec<u8>,
     width: usize,
-    /// The last header and what it means: neighbouring rows nearly always have the same one.
-    header: Vec<u8>,
-    places: Vec<Place>,
-    /// Bytes a record must have for all places to be inside it.
-    reach: usize,
+    /// Headers met: neighbouring rows nearly always have the same one.
+    known: Vec<Known>,
+    /// The last one used, and the next one to give up.
+    current: usize,
+    oldest: usize,
 }
 
 impl Layout {
@@ -103,11 +114,16 @@ impl Layout {
     /// values again.
     #[inline]
     pub(crate) fn decode(&mut self, id: i64, record: &[u8], len: usize, out: &mut [Value]) -> bool {
-        let known = !self.header.is_empty() && record.starts_with(&self.header);
-        if !(known || self.learn(record, len)) || self.reach > len {
+        if !self.known.get(self.current).is_some_and(|known| record.starts_with(&known.header))
+            && !self.recognise(record, len)
+        {
             return false;
         }
-        for place in &self.places {
+        let Some(known) = self.known.get(self.current) else { return false };
+        if known.reach > len {
+            return false;
+        }
+        for place in &known.places {
             let (at, size) = (place.at as usize, place.size as usize);
             let value = match place.kind {
                 Stored::Int => Value::Int(integer(record, at, size)),
@@ -130,22 +146,37 @@ impl Layout {
         true
     }
 
-    /// Works out where the slots lie under this record's header. False: the header is damaged or not all at hand.
+    /// Makes this record's header the current one. False: it is damaged or not all at hand.
     #[cold]
-    fn learn(&mut self, record: &[u8], len: usize) -> bool {
-        self.header.clear();
-        self.places.clear();
-        self.reach = 0;
-        let Some((header, mut at)) = varint(record, 0) else { return false };
-        let Ok(header) = usize::try_from(header) else { return false };
-        if header > len {
-            return false;
+    fn recognise(&mut self, record: &[u8], len: usize) -> bool {
+        if let Some(found) = self.known.iter().position(|known| record.starts_with(&known.header)) {
+            self.current = found;
+            return true;
         }
+        let Some(learned) = self.learn(record, len) else { return false };
+        if self.known.len() < HEADERS {
+            self.current = self.known.len();
+            self.known.push(learned);
+        } else {
+            self.current = self.oldest;
+            self.oldest = (self.oldest + 1) % HEADERS;
+            if let Some(slot) = self.known.get_mut(self.current) {
+                *slot = learned;
+            }
+        }
+        true
+    }
+
+    /// Works out where the slots lie under this record's header.
+    fn learn(&self, record: &[u8], len: usize) -> Option<Known> {
+        let (header, mut at) = varint(record, 0)?;
+        let header = usize::try_from(header).ok().filter(|header| *header <= len.min(HEADER))?;
+        let mut known = Known::default();
         let mut body = header;
         for slot in &self.slots {
             // Columns added after the row was written are not stored.
             let serial = if at < header {
-                let Some((serial, next)) = varint(record, at) else { return false };
+                let (serial, next) = varint(record, at)?;
                 at = next;
                 serial
             } else {
@@ -159,22 +190,20 @@ impl Layout {
                 7 => (Stored::Real, 8),
                 8 => (Stored::Zero, 0),
                 9 => (Stored::One, 0),
-                10 | 11 => return false,
+                10 | 11 => return None,
                 _ if serial % 2 == 1 => (Stored::Text, (serial - 13) / 2),
                 _ => (Stored::Blob, (serial - 12) / 2),
             };
-            let (Ok(place), Ok(size)) = (u32::try_from(body), u32::try_from(size)) else { return false };
+            let (place, size) = (u32::try_from(body).ok()?, u32::try_from(size).ok()?);
             let end = body + size as usize;
             if let Some(slot) = slot {
-                self.places.push(Place { slot: *slot, kind, at: place, size });
-                self.reach = self.reach.max(end);
+                known.places.push(Place { slot: *slot, kind, at: place, size });
+                known.reach = known.reach.max(end);
             }
             body = end;
         }
-        if header <= REMEMBERED {
-            self.header.extend_from_slice(record.get(..header).unwrap_or_default());
-        }
-        true
+        known.header.extend_from_slice(record.get(..header)?);
+        Some(known)
     }
 }
 

@@ -526,7 +526,9 @@ impl<K: Kind> Leaves for Reader<'_, K> {
             };
             let id = row.id;
             if self.layout.decode(id, row.local, row.local_len, &mut self.values) {
-                out.extend(K::row(&mut self.feed, id, &self.values, row.local));
+                if let Some(row) = K::row(&mut self.feed, id, &self.values, row.local) {
+                    out.push(row);
+                }
                 continue;
             }
             match self.cursor.record(cell) {
