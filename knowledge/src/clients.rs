@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
 use crate::document::table;
 
 table! {
@@ -17,4 +19,53 @@ table! {
 /// The built-in model of a provider; `None` when it has none.
 pub fn default_model(provider: &str) -> Option<&'static str> {
     default_models().get(provider).map(String::as_str)
+}
+
+/// A coding client and the versions known to work.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CodingClient {
+    /// Program.
+    pub name: String,
+    /// Oldest version that works; `None` when every one does.
+    pub minimum: Option<String>,
+    /// Version tested with.
+    pub tested: String,
+}
+
+table! {
+    /// Coding clients.
+    pub fn coding_clients() -> Vec<CodingClient> = "code/clients";
+}
+
+/// A program that starts the ranks of a parallel run.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Launcher {
+    /// Names it is called by.
+    pub words: Vec<String>,
+    /// Word that must follow.
+    pub subcommand: Option<String>,
+    /// What its version output holds; empty when the word alone tells.
+    pub banner: Vec<String>,
+    /// Family.
+    pub family: String,
+    /// Part of an output file's name that differs per rank.
+    pub rank: String,
+    /// Options whose value is the number of ranks.
+    pub count: Vec<String>,
+    /// Options that take one value.
+    pub takes_value: Vec<String>,
+    /// Options that take two values.
+    pub takes_two: Vec<String>,
+}
+
+table! {
+    /// Launchers.
+    pub fn launchers() -> Vec<Launcher> = "code/launchers";
+}
+
+table! {
+    /// Cache folders builds may write to; `~` is the home folder.
+    pub fn writable() -> Vec<String> = "code/writable";
 }

@@ -119,7 +119,9 @@ impl Opt {
 /// One argument of a command: an option with its values, or a plain word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Argument {
-    name: Option<String>,
+    // An option, printed; or the placeholder of a plain word, not printed.
+    name: String,
+    plain: bool,
     values: Vec<String>,
     // Regular expressions are quoted even when a shell would not need it.
     always_quoted: bool,
@@ -129,13 +131,18 @@ struct Argument {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     tool: &'static str,
+    subcommand: Option<&'static str>,
     arguments: Vec<Argument>,
     app: Option<String>,
 }
 
 impl Command {
     fn new(tool: &'static str) -> Self {
-        Self { tool, arguments: Vec::new(), app: None }
+        Self { tool, subcommand: None, arguments: Vec::new(), app: None }
+    }
+
+    fn with_subcommand(tool: &'static str, subcommand: &'static str) -> Self {
+        Self { subcommand: Some(subcommand), ..Self::new(tool) }
     }
 
     /// A rocprofv3 command; add options with [`Command::option`].
@@ -153,12 +160,18 @@ impl Command {
     #[must_use]
     pub fn named(mut self, name: &str, values: &[&str]) -> Self {
         let values = values.iter().map(|value| (*value).to_owned()).collect();
-        self.arguments.push(Argument { name: Some(name.to_owned()), values, always_quoted: false });
+        self.arguments.push(Argument { name: name.to_owned(), plain: false, values, always_quoted: false });
         self
     }
 
-    fn word(mut self, word: &str) -> Self {
-        self.arguments.push(Argument { name: None, values: vec![word.to_owned()], always_quoted: false });
+    fn word(mut self, placeholder: &str, word: &str) -> Self {
+        let values = vec![word.to_owned()];
+        self.arguments.push(Argument {
+            name: placeholder.to_owned(),
+            plain: true,
+            values,
+            always_quoted: false,
+        });
         self
     }
 
@@ -167,7 +180,8 @@ impl Command {
     pub fn only_kernel(mut self, kernel: Option<&str>) -> Self {
         if let Some(kernel) = kernel {
             self.arguments.push(Argument {
-                name: Some(Opt::KernelIncludeRegex.as_str().to_owned()),
+                name: Opt::KernelIncludeRegex.as_str().to_owned(),
+                plain: false,
                 values: vec![escape_regex(kernel)],
                 always_quoted: true,
             });
@@ -189,31 +203,22 @@ impl Command {
 
     /// Options without a value, in order.
     pub fn flags(&self) -> Vec<&str> {
-        self.arguments.iter().filter(|a| a.values.is_empty()).filter_map(|a| a.name.as_deref()).collect()
+        self.arguments.iter().filter(|a| a.values.is_empty()).map(|a| a.name.as_str()).collect()
     }
 
-    /// Options with values, in order; several values joined by blanks. Plain words are named by their place,
-    /// `arg1`.
+    /// Options with values and plain words by their placeholder (`BASELINE`), in order; several values joined by
+    /// blanks.
     pub fn args(&self) -> Vec<(String, String)> {
-        let mut place = 0_usize;
-        self.arguments
-            .iter()
-            .filter(|argument| !argument.values.is_empty())
-            .map(|argument| {
-                let name = argument.name.clone().unwrap_or_else(|| {
-                    place += 1;
-                    format!("arg{place}")
-                });
-                (name, argument.values.join(" "))
-            })
-            .collect()
+        let valued = self.arguments.iter().filter(|argument| !argument.values.is_empty());
+        valued.map(|argument| (argument.name.clone(), argument.values.join(" "))).collect()
     }
 
     /// The line to paste into a POSIX shell.
     pub fn full_command(&self) -> String {
         let mut line = vec![self.tool.to_owned()];
+        line.extend(self.subcommand.map(str::to_owned));
         for argument in &self.arguments {
-            line.extend(argument.name.clone());
+            line.extend((!argument.plain).then(|| argument.name.clone()));
             let values = argument.values.iter();
             line.extend(values.map(|v| if argument.always_quoted { quote_always(v) } else { quote(v) }));
         }
@@ -229,7 +234,7 @@ impl Command {
         if self.tool != "rocprofv3" {
             return Vec::new();
         }
-        let names = self.arguments.iter().filter_map(|argument| argument.name.as_deref());
+        let names = self.arguments.iter().map(|argument| argument.name.as_str());
         let newer = |name: &&str| {
             collect::rocprofv3_options().find(name).is_some_and(|option| option.since == Some(Since::Newer))
         };
@@ -303,12 +308,12 @@ pub fn pmc_file(file: &str, app: &str) -> Command {
 
 /// `rocprof-compute profile -n NAME -- APP`.
 pub fn rocprof_compute_profile(name: &str, app: &str) -> Command {
-    Command::new("rocprof-compute").word("profile").named("-n", &[name]).app(app)
+    Command::with_subcommand("rocprof-compute", "profile").named("-n", &[name]).app(app)
 }
 
 /// `rocprof-compute analyze -p DIR`.
 pub fn rocprof_compute_analyze(dir: &str) -> Command {
-    Command::new("rocprof-compute").word("analyze").named("-p", &[dir])
+    Command::with_subcommand("rocprof-compute", "analyze").named("-p", &[dir])
 }
 
 /// `rocprof-sys-sample -- APP`.
@@ -318,20 +323,22 @@ pub fn rocprof_sys_sample(app: &str) -> Command {
 
 /// `amd-smi metric --json --watch SECONDS`; the caller redirects it to a file.
 pub fn amd_smi_watch(seconds: u32) -> Command {
-    Command::new("amd-smi").word("metric").named("--json", &[]).named("--watch", &[&seconds.to_string()])
+    Command::with_subcommand("amd-smi", "metric")
+        .named("--json", &[])
+        .named("--watch", &[&seconds.to_string()])
 }
 
 /// `perfxpert analyze -i INPUT ...`; add `--counters` or `--att-dir` with [`Command::named`].
 pub fn analyze(inputs: &[&str]) -> Command {
-    Command::new("perfxpert").word("analyze").named("-i", inputs)
+    Command::with_subcommand("perfxpert", "analyze").named("-i", inputs)
 }
 
 /// `perfxpert diff BEFORE AFTER`.
 pub fn diff(before: &str, after: &str) -> Command {
-    Command::new("perfxpert").word("diff").word(before).word(after)
+    Command::with_subcommand("perfxpert", "diff").word("BASELINE", before).word("NEW", after)
 }
 
 /// `perfxpert ci BASELINE NEW`.
 pub fn ci(baseline: &str, new: &str) -> Command {
-    Command::new("perfxpert").word("ci").word(baseline).word(new)
+    Command::with_subcommand("perfxpert", "ci").word("BASELINE", baseline).word("NEW", new)
 }

@@ -29,9 +29,13 @@ mod document;
 mod error;
 mod fact;
 pub mod formulas;
+pub mod fusion;
+pub mod impact;
 pub mod intent;
 pub mod interconnect;
 pub mod kernels;
+pub mod rules;
+pub mod techniques;
 pub mod thresholds;
 
 pub use compare::Compare;

@@ -2,7 +2,7 @@
 
 use crate::{
     FactError, api, arch, att, clients, collect, commands, compiler, counters, document, fact, formulas,
-    intent, interconnect, kernels, thresholds,
+    fusion, impact, intent, interconnect, kernels, rules, techniques, thresholds,
 };
 
 // An accessor panics when its file is malformed, so calling it is the check.
@@ -36,6 +36,17 @@ const TABLES: &[(&str, Decode)] = &[
     ("counters/equivalents", || read(&counters::equivalents())),
     ("counters/caveats", || read(&counters::caveats("SQ_WAVES", None))),
     ("metrics/formulas", || read(&formulas::all())),
+    ("attention/patterns", || read(&fusion::attention())),
+    ("fusion/patterns", || read(&fusion::patterns())),
+    ("impact/models", || read(&impact::models())),
+    ("rules/catalogue", || read(&rules::all())),
+    ("techniques/catalogue", || read(&techniques::all())),
+    ("techniques/metrics", || read(&techniques::metrics())),
+    ("techniques/models", || read(&thresholds::models())),
+    ("techniques/ranking", || read(&thresholds::ranking())),
+    ("code/clients", || read(&clients::coding_clients())),
+    ("code/launchers", || read(&clients::launchers())),
+    ("code/writable", || read(&clients::writable())),
     ("intent/rules", || read(&intent::matching(""))),
     ("interconnect/links", || read(&interconnect::all())),
     ("llm/models", || read(&clients::default_models())),
@@ -67,6 +78,10 @@ fn every_file_of_the_folder_is_decoded_by_its_accessor() {
             "arch" => arch::load(name).map(|_| ()),
             "kernels" => kernels::load().map(|_| ()),
             "thresholds" => thresholds::load(name),
+            "techniques" if techniques::catalogue().iter().any(|id| id == name) => {
+                techniques::load(name).map(|_| ())
+            }
+            "rules" if rules::catalogue().iter().any(|rule| rule == name) => rules::load(name).map(|_| ()),
             _ => {
                 let decode = TABLES.iter().find(|(known, _)| *known == file);
                 decode.unwrap_or_else(|| panic!("no accessor decodes {file}")).1();
@@ -98,4 +113,21 @@ fn each_threshold_file_is_one_namespace() {
     declared.push("bottleneck".to_owned());
     declared.sort();
     assert_eq!(on_disk, declared);
+}
+
+#[test]
+fn a_technique_must_have_a_source_known_metrics_and_an_ordered_bracket() {
+    let good = document::text("techniques/cache_blocking").unwrap();
+    let refused = |from: &str, to: &str| {
+        assert!(good.contains(from), "{from}");
+        techniques::checked("x", &good.replace(from, to)).map(|_| ())
+    };
+    assert_eq!(techniques::checked("x", good).map(|_| ()), Ok(()));
+    let at = good.find("  sources:").unwrap();
+    let bare = format!("{}  sources: []\n", &good[..at]);
+    assert_eq!(techniques::checked("x", &bare).map(|_| ()), Err(FactError::NoSource { file: "x".into() }));
+    assert!(refused("lo: 1.2", "lo: 2.2").is_err());
+    assert!(refused("metric: \"l2_hit\"", "metric: \"l3_hit\"").is_err());
+    assert!(refused("thresholds/report#l2.low_ratio", "thresholds/report#l9.low_ratio").is_err());
+    assert!(refused("op: \"<\"", "op: \"in\"").is_err());
 }

@@ -12,11 +12,13 @@ use serde_yaml::Value;
 use crate::document::{self, Confidence};
 use crate::{FactError, fact};
 
+mod advising;
 mod asking;
 pub mod bottleneck;
 mod judging;
 mod reading;
 
+pub use advising::*;
 pub use asking::*;
 pub use judging::*;
 pub use reading::*;

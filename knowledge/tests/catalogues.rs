@@ -324,6 +324,20 @@ fn commands_are_spelled_as_documented() {
     let pass = commands::pmc(&Target { out: "pmc_pass1", ..target }, &["SQ_WAVES", "GRBM_COUNT"]);
     assert_eq!(pass.full_command(), "rocprofv3 --pmc SQ_WAVES GRBM_COUNT -d pmc_pass1 -- ./app");
     assert_eq!(pass.args()[0], ("--pmc".to_owned(), "SQ_WAVES GRBM_COUNT".to_owned()));
+    let again =
+        commands::traces(&Target { app: "./your_app", out: "./after", kernel: None }, &[Opt::SysTrace]);
+    assert_eq!(again.full_command(), "rocprofv3 --sys-trace -d ./after -- ./your_app");
+    assert_eq!(
+        (again.flags(), again.args()),
+        (vec!["--sys-trace"], vec![("-d".to_owned(), "./after".to_owned())])
+    );
+    let diff = commands::diff("demo_gemm.db", "./after");
+    assert_eq!(diff.full_command(), "perfxpert diff demo_gemm.db ./after");
+    assert_eq!(
+        diff.args(),
+        [("BASELINE".to_owned(), "demo_gemm.db".to_owned()), ("NEW".to_owned(), "./after".to_owned())]
+    );
+    assert!(diff.flags().is_empty());
     assert_eq!(
         commands::pmc_file("pmc_groups.txt", "./app").full_command(),
         "rocprofv3 -i pmc_groups.txt -- ./app"
