@@ -21,9 +21,13 @@ const QUESTION: &str = "Analyze this GPU performance trace.";
 /// Columns of `--wide` when standard output is no terminal.
 const WIDE: usize = 160;
 /// Formats with their extensions.
-const FORMATS: [(&str, &str, Format); 3] =
-    [("text", "txt", Format::Text), ("json", "json", Format::Json), ("markdown", "md", Format::Markdown)];
-const FORMAT_WORDS: [&str; 3] = ["text", "json", "markdown"];
+const FORMATS: [(&str, &str, Format); 4] = [
+    ("text", "txt", Format::Text),
+    ("json", "json", Format::Json),
+    ("markdown", "md", Format::Markdown),
+    ("webview", "html", Format::Webview),
+];
+const FORMAT_WORDS: [&str; 4] = ["text", "json", "markdown", "webview"];
 /// Priorities from the highest.
 const PRIORITIES: [&str; 3] = ["high", "medium", "low"];
 
