@@ -247,23 +247,25 @@ fn check_range(schema: &Value, value: &mut Value, field: &str) -> Result<(), Err
 }
 
 fn check_fraction(value: &mut Value, asked: f64, field: &str) -> Result<(), ErrorObject> {
-    if !(-FRACTION_TOLERANCE..=1.0 + FRACTION_TOLERANCE).contains(&asked) {
-        let hint = if asked > 1.0 && asked <= 100.0 {
-            format!("Send {:.2} for {asked} %.", asked / 100.0)
-        } else {
-            "Send a fraction, such as 0.05 for 5 %.".to_owned()
-        };
-        return Err(ErrorObject::invalid(
-            field,
-            format!("{field} is {asked}, but it is a fraction from 0 to 1."),
-            hint,
-        )
-        .value(&asked.to_string()));
-    }
-    if !(0.0..=1.0).contains(&asked) {
-        *value = json!(asked.clamp(0.0, 1.0));
+    let fraction = fraction(field, asked)?;
+    if fraction != asked {
+        *value = json!(fraction);
     }
     Ok(())
+}
+
+/// A fraction from 0 to 1: clamped within rounding, refused with the unit beyond it.
+pub(crate) fn fraction(field: &str, asked: f64) -> Result<f64, ErrorObject> {
+    if (-FRACTION_TOLERANCE..=1.0 + FRACTION_TOLERANCE).contains(&asked) {
+        return Ok(asked.clamp(0.0, 1.0));
+    }
+    let hint = if asked > 1.0 && asked <= 100.0 {
+        format!("Send {:.2} for {asked} %.", asked / 100.0)
+    } else {
+        "Send a fraction, such as 0.05 for 5 %.".to_owned()
+    };
+    Err(ErrorObject::invalid(field, format!("{field} is {asked}, but it is a fraction from 0 to 1."), hint)
+        .value(&asked.to_string()))
 }
 
 /// `5.0` as the integer 5; anything with a fraction, or beyond 64 bits, is `None`.
@@ -299,7 +301,8 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
 }
 
-fn shown(text: &str) -> String {
+/// The first 60 characters of a text, for a sentence.
+pub(crate) fn shown(text: &str) -> String {
     let cut: String = text.chars().take(60).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod arguments;
 pub mod context;
 mod device;
+mod free_map;
 pub mod registry;
 pub mod schema;
 mod tools;

@@ -1,16 +1,45 @@
 //! The list of namespaces: each is a file of this folder, one `mod` line and one row of the list.
 
 mod arch;
+mod att;
+mod bottleneck;
+mod compiler;
+mod intent;
+mod interconnect;
+mod memory;
 mod metrics;
+mod occupancy;
 mod plateau;
+mod pragma;
+mod roofline;
+mod sol;
+mod topdown;
+mod tracelens;
+mod workflow;
 
 use crate::Tool;
 
 type Entries = fn() -> Vec<Tool>;
 
 /// Namespace → its tools. A new namespace is a file and a row here.
-const NAMESPACES: &[(&str, Entries)] =
-    &[("arch", arch::entries), ("metrics", metrics::entries), ("plateau", plateau::entries)];
+const NAMESPACES: &[(&str, Entries)] = &[
+    ("arch", arch::entries),
+    ("att", att::entries),
+    ("bottleneck", bottleneck::entries),
+    ("compiler", compiler::entries),
+    ("interconnect", interconnect::entries),
+    ("intent", intent::entries),
+    ("memory", memory::entries),
+    ("metrics", metrics::entries),
+    ("occupancy", occupancy::entries),
+    ("plateau", plateau::entries),
+    ("pragma", pragma::entries),
+    ("roofline", roofline::entries),
+    ("sol", sol::entries),
+    ("topdown", topdown::entries),
+    ("tracelens", tracelens::entries),
+    ("workflow", workflow::entries),
+];
 
 /// Every tool of every namespace, in no particular order.
 pub(crate) fn all() -> Vec<Tool> {

@@ -55,9 +55,6 @@ pub struct LookupPeaksOutput {
     pub pcie_payload_gbps: f64,
     /// Line rate of an adapter; null for GPUs.
     pub nic_line_rate_gbps: Option<f64>,
-    /// Why some figures are null.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
     /// `device` or `package`.
     pub scope: String,
     /// Which figure counts which direction.
@@ -68,4 +65,7 @@ pub struct LookupPeaksOutput {
     pub measured_with: Option<String>,
     /// Why it is null.
     pub measured_with_reason: &'static str,
+    /// Why some figures are null.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }

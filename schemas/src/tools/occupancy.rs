@@ -38,7 +38,8 @@ pub struct LookupWavesPerEuInput {
     #[schemars(range(min = 1, max = 1024))]
     pub workgroup_size: Option<u64>,
     /// 32 or 64 work-items per wave; native by default.
-    pub wave_size: Option<u64>,
+    #[schemars(range(min = 32, max = 64))]
+    pub wave_size: Option<u32>,
     /// RDNA only: workgroups stay on one CU instead of a WGP.
     pub cu_mode: Option<bool>,
 }
@@ -103,13 +104,19 @@ pub struct LookupWavesPerEuOutput {
     pub allocated_vgprs: u64,
     /// Waves of one workgroup.
     pub waves_per_workgroup: Option<u64>,
+    /// Why it is null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waves_per_workgroup_reason: Option<&'static str>,
     /// Workgroups per CU or WGP.
     pub workgroups_per_unit: Option<u64>,
+    /// Why it is null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workgroups_per_unit_reason: Option<&'static str>,
     /// Waves per CU or WGP.
     pub waves_per_unit: Option<u64>,
-    /// Why the workgroup figures are null.
+    /// Why it is null.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub workgroup_reason: Option<&'static str>,
+    pub waves_per_unit_reason: Option<&'static str>,
     /// `CU` or `WGP`.
     pub allocation_unit: &'static str,
     /// `waves`.
@@ -118,6 +125,9 @@ pub struct LookupWavesPerEuOutput {
     pub occupancy: f64,
     /// Workgroups per resource; null without workgroup_size.
     pub limits: Option<WorkgroupLimits>,
+    /// Why they are null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits_reason: Option<&'static str>,
     /// Largest register count with one more wave; null at the maximum.
     pub next_step_down: Option<StepDown>,
     /// Why there is none.
@@ -166,7 +176,8 @@ pub struct SuggestVgprReductionInput {
     #[schemars(range(min = 1, max = 1024))]
     pub workgroup_size: u64,
     /// 32 or 64 work-items per wave; native by default.
-    pub wave_size: Option<u64>,
+    #[schemars(range(min = 32, max = 64))]
+    pub wave_size: Option<u32>,
 }
 
 fn default_gfx() -> String {

@@ -68,9 +68,8 @@ pub struct LookupPragmasOutput {
     pub returned: usize,
     /// Rows left out.
     pub truncated: bool,
-    /// Warnings.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    /// What the impact ranges are worth.
+    pub note: &'static str,
 }
 
 /// Contract of `pragma.explain_pragma`.
@@ -96,9 +95,8 @@ pub struct ExplainPragmaOutput {
     /// The catalogue row.
     #[serde(flatten)]
     pub row: PragmaRow,
-    /// How to write it better, and what the range is worth.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    /// How to write it better, and what the impact range is worth.
+    pub note: String,
 }
 
 /// Contract of `pragma.suggest_pragmas_for_kernel`.
@@ -188,7 +186,7 @@ pub struct SuggestPragmasForKernelOutput {
     pub suppressed: Vec<Suppressed>,
     /// Signals with no meaning here, at most 20.
     pub unknown_signals: Vec<String>,
-    /// Warnings.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    /// What the impact ranges are worth; only with suggestions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'static str>,
 }

@@ -3,8 +3,10 @@
 //!
 //! [`sweep::profile`] reads a run once and returns a [`RunProfile`]; everything else is a pure function of values.
 
+pub mod collection;
 pub mod counter_passes;
 pub mod health;
+pub mod intent;
 pub mod occupancy;
 pub mod plateau;
 pub mod profile;

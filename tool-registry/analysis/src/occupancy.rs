@@ -3,6 +3,8 @@
 //! Source of the formula: LLVM's AMDGPU backend (`AMDGPUBaseInfo.cpp`: `getMaxWavesPerEU`, `getVGPRAllocGranule`,
 //! `getTotalNumVGPRs`, `getMaxWorkGroupsPerCU`, `getOccupancyWithNumSGPRs`) and AMD's occupancy table for MI300X.
 
+use perfxpert_knowledge::arch::{Arch, RegisterFiles};
+
 /// How a SIMD keeps its vector registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisterFile {
@@ -13,6 +15,9 @@ pub enum RegisterFile {
     /// There are no accumulation registers (RDNA).
     ArchOnly,
 }
+
+/// A workgroup processor is two CUs by definition.
+const CUS_PER_WGP: u64 = 2;
 
 /// What one scheduling unit, a CU or a WGP, can hold in the chosen wave size and mode.
 #[derive(Debug, Clone, PartialEq)]
@@ -144,6 +149,39 @@ pub enum Misfit {
 }
 
 impl Unit {
+    /// The unit of an architecture for waves of `wave` work-items: a CU, or on RDNA a WGP unless `cu_mode` keeps
+    /// workgroups on one CU. `None` when the architecture has no such waves.
+    pub fn of(arch: &Arch, wave: u32, cu_mode: bool) -> Option<Self> {
+        if !arch.wave_sizes.contains(&wave) {
+            return None;
+        }
+        let wgp = arch.lds_bytes_per_wgp.zip(arch.barriers_per_wgp).filter(|_| !cu_mode);
+        let (lds_bytes, barriers) = wgp.unwrap_or((arch.lds_bytes_per_cu, arch.barriers_per_cu));
+        let cus = if wgp.is_some() { CUS_PER_WGP } else { 1 };
+        Some(Self {
+            wave_size: u64::from(wave),
+            simds: u64::from(arch.simds_per_cu) * cus,
+            max_waves: u64::from(arch.max_waves_per_simd),
+            file: match arch.registers {
+                RegisterFiles::Unified => RegisterFile::Unified,
+                RegisterFiles::Separate => RegisterFile::Separate,
+                RegisterFiles::Arch => RegisterFile::ArchOnly,
+            },
+            vgprs: u64::from(arch.vgprs_per_simd.get(wave)?),
+            granule: u64::from(arch.vgpr_granule.get(wave)?),
+            addressable: u64::from(arch.max_arch_vgprs),
+            sgpr_steps: arch
+                .sgpr_steps
+                .iter()
+                .map(|step| (step.up_to.map_or(u64::MAX, u64::from), u64::from(step.waves)))
+                .collect(),
+            lds_bytes,
+            lds_per_workgroup: arch.lds_bytes_per_workgroup,
+            lds_granule: arch.lds_granule_bytes,
+            barriers: u64::from(barriers),
+        })
+    }
+
     /// Registers as the file counts them.
     ///
     /// # Errors

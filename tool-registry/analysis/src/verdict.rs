@@ -255,3 +255,9 @@ pub fn health_factor(data_loss: bool, warnings: bool) -> f64 {
         (false, false) => 1.0,
     }
 }
+
+/// Speed-up of a program when a part of it, `share` of the run time (0 to 1), gets `local` times as fast.
+/// Source: Amdahl (1967): 1 ÷ ((1 − s) + s ÷ k).
+pub fn amdahl(share: f64, local: f64) -> f64 {
+    1.0 / ((1.0 - share) + share / local)
+}

@@ -5,5 +5,18 @@ mod ask;
 mod lint;
 
 mod arch;
+mod att;
+mod bottleneck;
+mod compiler;
+mod intent;
+mod interconnect;
+mod memory;
 mod metrics;
+mod occupancy;
 mod plateau;
+mod pragma;
+mod roofline;
+mod sol;
+mod topdown;
+mod tracelens;
+mod workflow;
