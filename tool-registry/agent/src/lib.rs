@@ -14,6 +14,8 @@ mod clock;
 pub mod config;
 mod converse;
 mod error;
+#[cfg(test)]
+mod fake;
 mod http;
 mod ladder;
 mod message;

@@ -93,8 +93,19 @@ struct Token {
 
 /// Whether every number of the text, backticks aside, is a correct rounding of a cited value.
 pub(super) fn all_match(text: &str, cited: &[&PackEvidence]) -> bool {
-    let plain = super::words::without_backticked(text);
+    let plain = without_path_tokens(&super::words::without_backticked(text));
     tokens(&plain).iter().all(|token| matches(token, cited))
+}
+
+/// The number in `[PATH-3]` counts paths, not anything measured; the path rule judges it.
+fn without_path_tokens(text: &str) -> String {
+    let mut parts = text.split("[PATH-");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push('[');
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    out
 }
 
 fn matches(token: &Token, cited: &[&PackEvidence]) -> bool {
