@@ -166,37 +166,26 @@ enum Cause {
     Reset,
 }
 
-/// The cause at the bottom of an error, told by types, not by words.
-fn cause(error: &reqwest::Error) -> Option<Cause> {
-    let mut next: Option<&(dyn StdError + 'static)> = Some(error);
-    while let Some(error) = next {
-        if error.is::<LookupFailed>() {
-            return Some(Cause::Lookup);
-        }
-        if is_certificate(error) {
-            return Some(Cause::Certificate);
-        }
-        if let Some(io) = error.downcast_ref::<std::io::Error>() {
-            if let Some(inner) = io.get_ref() {
-                let inner: &(dyn StdError + 'static) = inner;
-                if is_certificate(inner) {
-                    return Some(Cause::Certificate);
-                }
-                if inner.is::<LookupFailed>() {
-                    return Some(Cause::Lookup);
-                }
-            }
-            use std::io::ErrorKind;
-            if matches!(
-                io.kind(),
-                ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe
-            ) {
-                return Some(Cause::Reset);
-            }
-        }
-        next = error.source();
+/// The cause at the bottom of an error, told by types, not by words. An I/O error may wrap another one, which its
+/// own `source` passes over.
+fn cause(error: &(dyn StdError + 'static)) -> Option<Cause> {
+    use std::io::ErrorKind;
+    if error.is::<LookupFailed>() {
+        return Some(Cause::Lookup);
     }
-    None
+    if is_certificate(error) {
+        return Some(Cause::Certificate);
+    }
+    if let Some(io) = error.downcast_ref::<std::io::Error>() {
+        let broken = [ErrorKind::ConnectionReset, ErrorKind::ConnectionAborted, ErrorKind::BrokenPipe];
+        if broken.contains(&io.kind()) {
+            return Some(Cause::Reset);
+        }
+        if let Some(found) = io.get_ref().and_then(|inner| cause(inner)) {
+            return Some(found);
+        }
+    }
+    error.source().and_then(cause)
 }
 
 fn is_certificate(error: &(dyn StdError + 'static)) -> bool {
