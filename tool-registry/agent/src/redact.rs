@@ -94,11 +94,19 @@ impl Redactor {
                 Part::Opaque(block) => !self.scrubber.knows(&block.to_string()),
                 _ => true,
             });
-            for part in &mut message.parts {
+            for (place, part) in message.parts.iter_mut().enumerate() {
                 match part {
                     Part::Text(text) => *text = self.text(text),
-                    Part::ToolCall { arguments, .. } => self.value(arguments),
-                    Part::ToolResult { content, .. } => *content = self.text(content),
+                    Part::ToolCall { id, name, arguments } => {
+                        self.scrubber.scrub_identifier(id, place);
+                        self.scrubber.scrub_identifier(name, place);
+                        self.value(arguments);
+                    }
+                    Part::ToolResult { id, name, content, .. } => {
+                        self.scrubber.scrub_identifier(id, place);
+                        self.scrubber.scrub_identifier(name, place);
+                        *content = self.text(content);
+                    }
                     Part::Opaque(_) => {}
                 }
             }

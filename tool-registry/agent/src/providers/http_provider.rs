@@ -241,10 +241,14 @@ impl HttpProvider {
                 header.and_then(|value| value.to_str().ok()).map(str::to_owned)
             })
             .map(|id| settings.scrubber.scrub(&id));
-        for part in &mut reply.parts {
+        for (place, part) in reply.parts.iter_mut().enumerate() {
             match part {
                 Part::Text(text) => *text = settings.scrubber.scrub(text),
-                Part::ToolCall { arguments, .. } => settings.scrubber.scrub_value(arguments),
+                Part::ToolCall { id, name, arguments } => {
+                    settings.scrubber.scrub_identifier(id, place);
+                    settings.scrubber.scrub_identifier(name, place);
+                    settings.scrubber.scrub_value(arguments);
+                }
                 Part::ToolResult { .. } | Part::Opaque(_) => {}
             }
         }

@@ -103,6 +103,14 @@ impl Scrubber {
         }
     }
 
+    /// A name or id of a tool call: services accept letters, digits and underscores only, so one that holds a secret
+    /// is replaced as a whole.
+    pub(crate) fn scrub_identifier(&self, identifier: &mut String, place: usize) {
+        if self.scrub(identifier) != *identifier {
+            *identifier = format!("redacted_{place}");
+        }
+    }
+
     /// Every string of a JSON value without secrets.
     pub(crate) fn scrub_value(&self, value: &mut Value) {
         match value {
