@@ -16,6 +16,18 @@ table! {
     pub fn default_models() -> BTreeMap<String, String> = "llm/models";
 }
 
+table! {
+    /// What is known of a model by the beginning of its id. Keys of a row: `prefix`, optionally `provider`,
+    /// `temperature` (accepted, refused), `thinking` (enabled, adaptive, off), `token_key` (max_tokens,
+    /// max_completion_tokens), `tool_choice` (full, auto, absent), `tools` (accepted, refused).
+    pub fn model_quirks() -> Vec<BTreeMap<String, String>> = "llm/quirks";
+}
+
+table! {
+    /// Beginnings of messages that mean an allowance is used up although no code says so.
+    pub fn quota_messages() -> Vec<String> = "llm/quota_messages";
+}
+
 /// The built-in model of a provider; `None` when it has none.
 pub fn default_model(provider: &str) -> Option<&'static str> {
     default_models().get(provider).map(String::as_str)

@@ -50,6 +50,8 @@ const TABLES: &[(&str, Decode)] = &[
     ("intent/rules", || read(&intent::matching(""))),
     ("interconnect/links", || read(&interconnect::all())),
     ("llm/models", || read(&clients::default_models())),
+    ("llm/quirks", || read(&clients::model_quirks())),
+    ("llm/quota_messages", || read(&clients::quota_messages())),
     ("mcp/injected_arguments", || read(&clients::injected_arguments())),
 ];
 

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use perfxpert_schemas::tools::agent::run::ProviderName;
-use serde::Deserialize;
 
 use crate::message::{ChatRequest, Message, Part, Role, ToolChoice};
 use crate::settings::ModelQuirk;
@@ -13,8 +12,7 @@ use crate::settings::ModelQuirk;
 pub(crate) const MOST_PER_TURN: usize = 3;
 
 /// Name of the token limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKey {
     /// `max_tokens`, which older compatible servers know.
     MaxTokens,
@@ -23,8 +21,7 @@ pub enum TokenKey {
 }
 
 /// How hidden thinking is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThinkingForm {
     /// With a token budget.
     Enabled,
@@ -35,8 +32,7 @@ pub enum ThinkingForm {
 }
 
 /// How far `tool_choice` may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ToolChoiceForm {
     /// Forcing a tool is accepted.
     Full,

@@ -235,6 +235,9 @@ fn read_complaint(body: &Body) -> Option<Complaint> {
         return Some(Complaint::SystemRole);
     }
     complained_about(body).iter().find_map(|word| {
+        if word.starts_with("messages") && word.ends_with(".role") {
+            return Some(Complaint::SystemRole);
+        }
         let root = word.split(['.', '[']).next().unwrap_or_default();
         match root {
             "max_completion_tokens" => Some(Complaint::MaxCompletionTokens),

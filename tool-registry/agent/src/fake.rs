@@ -82,7 +82,8 @@ async fn serve<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin>(
     let Some(seen) = read_request(&mut stream).await else { return };
     record.lock().unwrap().push(seen);
     let answer = script.lock().unwrap().pop_front();
-    let answer = answer.unwrap_or_else(|| Answer::json(500, json!({"error": {"message": "past the script"}})));
+    let answer =
+        answer.unwrap_or_else(|| Answer::json(500, json!({"error": {"message": "past the script"}})));
     let head = |status: u16, length: usize, extra: &[(&'static str, String)]| {
         let mut head = format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\nconnection: close\r\n");
         for (name, value) in extra {
@@ -167,7 +168,8 @@ pub(crate) async fn tls_fake(script: Vec<Answer>) -> (Fake, String) {
         while let Ok((stream, _)) = listener.accept().await {
             let (record, script, acceptor) = (Arc::clone(&record), Arc::clone(&script), acceptor.clone());
             tokio::spawn(async move {
-                let accepted: Result<tokio_rustls::server::TlsStream<TcpStream>, _> = acceptor.accept(stream).await;
+                let accepted: Result<tokio_rustls::server::TlsStream<TcpStream>, _> =
+                    acceptor.accept(stream).await;
                 if let Ok(stream) = accepted {
                     serve(stream, record, script).await;
                 }
@@ -407,7 +409,9 @@ pub(crate) fn environment(name: ProviderName, url: &str) -> Vec<(&'static str, S
     match name {
         ProviderName::Anthropic => vec![("ANTHROPIC_BASE_URL", url.to_owned()), ("ANTHROPIC_API_KEY", key)],
         ProviderName::OpenAi => vec![("OPENAI_BASE_URL", format!("{url}/v1")), ("OPENAI_API_KEY", key)],
-        ProviderName::Ollama => vec![("PERFXPERT_LLM_LOCAL_URL", url.to_owned()), ("PERFXPERT_LLM_OLLAMA_KEY", key)],
+        ProviderName::Ollama => {
+            vec![("PERFXPERT_LLM_LOCAL_URL", url.to_owned()), ("PERFXPERT_LLM_OLLAMA_KEY", key)]
+        }
         ProviderName::Private => vec![
             ("PERFXPERT_LLM_PRIVATE_URL", format!("{url}/v1/chat/completions")),
             ("PERFXPERT_LLM_PRIVATE_API_KEY", key),
@@ -430,15 +434,19 @@ pub(crate) fn reply(name: ProviderName, text: &str, calls: &[(&str, Value)]) -> 
                 content.push(json!({"type": "text", "text": text}));
             }
             for (i, (tool, input)) in calls.iter().enumerate() {
-                content.push(json!({"type": "tool_use", "id": format!("toolu_{i}"), "name": tool, "input": input}));
+                content.push(
+                    json!({"type": "tool_use", "id": format!("toolu_{i}"), "name": tool, "input": input}),
+                );
             }
             let stop = if calls.is_empty() { "end_turn" } else { "tool_use" };
             json!({"content": content, "stop_reason": stop, "model": "claude-sonnet-4-20250514",
                    "usage": {"input_tokens": 2310, "output_tokens": 188}})
         }
         ProviderName::Ollama => {
-            let calls: Vec<Value> =
-                calls.iter().map(|(tool, input)| json!({"function": {"name": tool, "arguments": input}})).collect();
+            let calls: Vec<Value> = calls
+                .iter()
+                .map(|(tool, input)| json!({"function": {"name": tool, "arguments": input}}))
+                .collect();
             json!({"message": {"role": "assistant", "content": text, "tool_calls": calls}, "done": true,
                    "done_reason": "stop", "prompt_eval_count": 2310, "eval_count": 188})
         }
@@ -470,7 +478,8 @@ pub(crate) const GOOD_TEXT: &str = "Copies that nothing hides cost another 14.5%
 
 /// A runtime over an environment, with its clock.
 pub(crate) fn runtime(environment: &[(&str, String)]) -> (Runtime, Arc<FakeClock>) {
-    let borrowed: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let borrowed: Vec<(&str, &str)> =
+        environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut settings = settings(&borrowed);
     settings.budgets.attempt_time = Some(Duration::from_millis(1500));
     let clock = Arc::new(FakeClock::default());

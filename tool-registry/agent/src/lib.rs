@@ -56,5 +56,5 @@ pub use replay::{Recording, ReplayProvider, request_sha256};
 pub use reply::{SUBMIT_ANSWER, reply_schema};
 pub use run::{AcceptedTitle, Creativity, OnFailure, Progress, RunCx, RunOutcome, RunRequest, Runtime};
 pub use secret::Secret;
-pub use settings::{ConfigValues, Identity, LlmFacts, ModelQuirk, Settings, boolean};
+pub use settings::{ConfigValues, Identity, LlmFacts, ModelQuirk, Settings, UnknownFact, boolean};
 pub use toolbox::{AgentSpec, CallCx, ToolFailure, ToolSpec, Toolbox};

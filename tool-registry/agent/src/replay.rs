@@ -48,6 +48,14 @@ impl ReplayProvider {
         }
     }
 
+    /// A provider that answers from a recording file's text.
+    ///
+    /// # Errors
+    /// The parser's error when the text is no list of recordings.
+    pub fn from_json(name: ProviderName, text: &str) -> serde_json::Result<Self> {
+        Ok(Self::new(name, serde_json::from_str(text)?))
+    }
+
     fn answer(&self, ask: &ChatRequest) -> Result<ChatReply, ProviderError> {
         let fail = |kind: FailureKind, message: String| {
             Err(ProviderError::new(kind, self.name, ask.model.as_deref(), message))

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use perfxpert_schemas::tools::agent::run::{Notice, ProviderName};
-use serde::Deserialize;
 
 use crate::adapt::{ThinkingForm, TokenKey, ToolChoiceForm};
 use crate::budget::Budgets;
@@ -17,42 +16,98 @@ use crate::run::Creativity;
 use crate::secret::Secret;
 
 /// What is known about a model by the beginning of its name.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelQuirk {
     /// Only at this provider; everywhere when absent.
-    #[serde(default)]
     pub provider: Option<ProviderName>,
     /// Beginning of the model id.
     pub prefix: String,
     /// Whether a temperature is accepted.
-    #[serde(default)]
     pub temperature: Option<bool>,
     /// How thinking is asked for.
-    #[serde(default)]
     pub thinking: Option<ThinkingForm>,
     /// Name of the token limit.
-    #[serde(default)]
     pub token_key: Option<TokenKey>,
     /// How far `tool_choice` may go.
-    #[serde(default)]
     pub tool_choice: Option<ToolChoiceForm>,
     /// Whether tools are accepted.
-    #[serde(default)]
     pub tools: Option<bool>,
 }
 
 /// Facts about model services; the knowledge crate holds them, the caller passes them in.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LlmFacts {
     /// Built-in model per provider.
-    #[serde(default)]
     pub models: BTreeMap<ProviderName, String>,
     /// What is known by model name.
-    #[serde(default)]
     pub quirks: Vec<ModelQuirk>,
     /// Beginnings of messages that mean the allowance is used up although no code says so.
-    #[serde(default)]
     pub quota_messages: Vec<String>,
+}
+
+/// A table of facts that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the facts about model services hold an unknown word: {0}")]
+pub struct UnknownFact(pub String);
+
+impl LlmFacts {
+    /// Facts from plain tables: model per provider, rows of quirks, beginnings of messages.
+    ///
+    /// # Errors
+    /// [`UnknownFact`] with the first provider, key or word that is not known.
+    pub fn from_tables(
+        models: &BTreeMap<String, String>,
+        quirks: &[BTreeMap<String, String>],
+        quota_messages: &[String],
+    ) -> Result<Self, UnknownFact> {
+        let provider = |name: &str| ProviderName::parse(name).ok_or_else(|| UnknownFact(name.to_owned()));
+        let models = models
+            .iter()
+            .map(|(name, model)| Ok((provider(name)?, model.clone())))
+            .collect::<Result<_, _>>()?;
+        let quirks = quirks.iter().map(quirk).collect::<Result<_, _>>()?;
+        Ok(Self { models, quirks, quota_messages: quota_messages.to_vec() })
+    }
+}
+
+fn quirk(row: &BTreeMap<String, String>) -> Result<ModelQuirk, UnknownFact> {
+    let mut quirk = ModelQuirk {
+        provider: None,
+        prefix: String::new(),
+        temperature: None,
+        thinking: None,
+        token_key: None,
+        tool_choice: None,
+        tools: None,
+    };
+    for (key, word) in row {
+        let unknown = || UnknownFact(format!("{key}: {word}"));
+        let accepted = || match word.as_str() {
+            "accepted" => Ok(Some(true)),
+            "refused" => Ok(Some(false)),
+            _ => Err(unknown()),
+        };
+        match (key.as_str(), word.as_str()) {
+            ("prefix", prefix) => quirk.prefix = prefix.to_owned(),
+            ("provider", name) => quirk.provider = Some(ProviderName::parse(name).ok_or_else(unknown)?),
+            ("temperature", _) => quirk.temperature = accepted()?,
+            ("tools", _) => quirk.tools = accepted()?,
+            ("thinking", "enabled") => quirk.thinking = Some(ThinkingForm::Enabled),
+            ("thinking", "adaptive") => quirk.thinking = Some(ThinkingForm::Adaptive),
+            ("thinking", "off") => quirk.thinking = Some(ThinkingForm::Off),
+            ("token_key", "max_tokens") => quirk.token_key = Some(TokenKey::MaxTokens),
+            ("token_key", "max_completion_tokens") => quirk.token_key = Some(TokenKey::MaxCompletionTokens),
+            ("tool_choice", "full") => quirk.tool_choice = Some(ToolChoiceForm::Full),
+            ("tool_choice", "auto") => quirk.tool_choice = Some(ToolChoiceForm::Auto),
+            ("tool_choice", "absent") => quirk.tool_choice = Some(ToolChoiceForm::Absent),
+            _ => return Err(unknown()),
+        }
+    }
+    if quirk.prefix.is_empty() {
+        // An empty beginning would hold for every model.
+        return Err(UnknownFact("a quirk without prefix".to_owned()));
+    }
+    Ok(quirk)
 }
 
 /// What the configuration file says; credentials are not among it.

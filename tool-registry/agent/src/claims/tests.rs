@@ -158,7 +158,9 @@ fn secrets_and_unknown_path_tokens_are_dropped_and_known_ones_put_back() {
 
 #[test]
 fn words_that_never_appear() {
-    for text in ["Let me see.", "I will look.", "As an AI, no.", "The routing is fine.", "A specialist said so."] {
+    for text in
+        ["Let me see.", "I will look.", "As an AI, no.", "The routing is fine.", "A specialist said so."]
+    {
         drops(text, &["m.kernel_pct"], "phrase");
     }
     passes("The router is fine.", &["m.kernel_pct"]);

@@ -49,7 +49,8 @@ fn an_unusable_setting_is_named_and_never_shown() {
         let mut variables = environment(name, "https://fine.test");
         variables.retain(|(known, _)| *known != variable);
         variables.push((variable, value.to_owned()));
-        let borrowed: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let borrowed: Vec<(&str, &str)> =
+            variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let error = preflight(&borrowed, name).unwrap_err();
         assert_eq!(error.details["sub_kind"], "fatal", "{value}");
         assert!(error.message.contains(variable) && !error.message.contains("planted"), "{}", error.message);
@@ -60,7 +61,8 @@ fn an_unusable_setting_is_named_and_never_shown() {
 fn a_credential_in_clear_is_said_for_private_and_ollama() {
     for name in [ProviderName::Private, ProviderName::Ollama] {
         let variables = environment(name, "http://models.example.test:8000");
-        let borrowed: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let borrowed: Vec<(&str, &str)> =
+            variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let plan = preflight(&borrowed, name).unwrap();
         let provider = plan.candidates[0].provider.as_ref().unwrap();
         assert_eq!(provider.notices()[0].code, "credential_in_clear");
@@ -148,9 +150,11 @@ fn one_probe_says_what_is_configured() {
         configured(&[("PRIVATE_LLM_ENDPOINT", "https://x"), ("PERFXPERT_LLM_PRIVATE_API_KEY", "k")]),
         ["private"]
     );
-    let with_headers = [("PERFXPERT_LLM_PRIVATE_URL", "https://u:p@x:9/v1"), ("PERFXPERT_LLM_PRIVATE_HEADERS", "{}")];
+    let with_headers =
+        [("PERFXPERT_LLM_PRIVATE_URL", "https://u:p@x:9/v1"), ("PERFXPERT_LLM_PRIVATE_HEADERS", "{}")];
     assert_eq!(configured(&with_headers), ["private"]);
-    let status = probe(&settings(&with_headers)).into_iter().find(|s| s.name == ProviderName::Private).unwrap();
+    let status =
+        probe(&settings(&with_headers)).into_iter().find(|s| s.name == ProviderName::Private).unwrap();
     assert_eq!((status.host.as_deref(), status.missing), (Some("x:9"), None));
     let status = probe(&settings(&[])).remove(0);
     assert_eq!((status.missing, status.model_source.as_str()), (Some("ANTHROPIC_API_KEY"), "built-in"));
@@ -162,5 +166,8 @@ fn unknown_names_list_the_known_ones() {
     let choice = ModelChoice { provider: Some("gemini".to_owned()), ..ModelChoice::default() };
     let error = runtime.preflight(&choice).unwrap_err();
     assert_eq!(error.details["sub_kind"], "unknown_provider");
-    assert_eq!(error.details["known"], serde_json::json!(["anthropic", "ollama", "openai", "opencode", "private"]));
+    assert_eq!(
+        error.details["known"],
+        serde_json::json!(["anthropic", "ollama", "openai", "opencode", "private"])
+    );
 }

@@ -81,7 +81,8 @@ fn paths_become_tokens_the_same_path_the_same_token() {
     check("https://user:pw@docs.test/a/b?key=1#f", "https://docs.test/a/b");
     check("mail me@example.org from 10.1.2.3 or fe80:0:0:0:1:2:3:4", "mail [EMAIL] from [HOST] or [HOST]");
     check("plantedlogin on plantedhost and plantedhost.example.internal", "[USER] on [HOST] and [HOST]");
-    for text in ["636 GB/s", "a/b/c", "#/kernels/0/ai", "~12 %", "void foo<a::b>(int)::~foo", "1/2/3", "k429"] {
+    for text in ["636 GB/s", "a/b/c", "#/kernels/0/ai", "~12 %", "void foo<a::b>(int)::~foo", "1/2/3", "k429"]
+    {
         check(text, text);
     }
 }
@@ -98,14 +99,26 @@ fn tool_arguments_come_back_as_the_caller_wrote_them_and_nothing_else_opens() {
         restore(json!({"database_path": "@db", "n": 3, "label": "compute"})),
         Ok(json!({"database_path": "runs/demo_gemm.db", "n": 3, "label": "compute"}))
     );
-    assert_eq!(restore(json!({"database_path": ["@db"]})), Ok(json!({"database_path": ["runs/demo_gemm.db"]})));
+    assert_eq!(
+        restore(json!({"database_path": ["@db"]})),
+        Ok(json!({"database_path": ["runs/demo_gemm.db"]}))
+    );
     assert_eq!(
         restore(json!({"source": "@src/src/ops.hip"})),
         Ok(json!({"source": "/home/planted-home/work/code/src/ops.hip"}))
     );
     for path in [
-        "@src/../x", "@src//etc/passwd", "/etc/passwd", "[PATH-1]", "@db/x", "@baseline", "other.db", "~/x", "../x",
-        "file:///etc/passwd", "C:\\x\\y",
+        "@src/../x",
+        "@src//etc/passwd",
+        "/etc/passwd",
+        "[PATH-1]",
+        "@db/x",
+        "@baseline",
+        "other.db",
+        "~/x",
+        "../x",
+        "file:///etc/passwd",
+        "C:\\x\\y",
     ] {
         assert_eq!(restore(json!({"database_path": path})), Err(()), "{path}");
     }
@@ -137,7 +150,8 @@ fn a_block_that_must_go_back_unchanged_goes_without_when_it_repeats_a_secret() {
 
 #[test]
 fn a_login_called_like_one_of_our_tokens_changes_nothing() {
-    let identity = Identity { login: Some("user".to_owned()), host: Some("path".to_owned()), ..Identity::default() };
+    let identity =
+        Identity { login: Some("user".to_owned()), host: Some("path".to_owned()), ..Identity::default() };
     let redactor = Redactor::new(Arc::new(Scrubber::new(&[])), &[], &identity);
     assert_eq!(redactor.text("user at /opt/rocm/x"), "user at [PATH-1]");
 }

@@ -5,4 +5,5 @@ mod leaks;
 mod limits;
 mod opencode;
 mod providers;
+mod replayed;
 mod words;

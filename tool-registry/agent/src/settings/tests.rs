@@ -107,7 +107,8 @@ fn credentials_in_their_order() {
 
 #[test]
 fn the_childs_environment_has_no_variable_of_ours() {
-    let settings = settings(&[("PERFXPERT_X", "1"), ("ROCPD_Y", "1"), ("OPENAI_API_KEY", "planted"), ("LANG", "C")]);
+    let settings =
+        settings(&[("PERFXPERT_X", "1"), ("ROCPD_Y", "1"), ("OPENAI_API_KEY", "planted"), ("LANG", "C")]);
     let names: Vec<&str> = settings.child_environment.0.keys().map(String::as_str).collect();
     assert_eq!(
         names,
@@ -137,4 +138,31 @@ fn debug_shows_no_value() {
         ])
     );
     assert!(!shown.contains("planted"), "{shown}");
+}
+
+#[test]
+fn facts_come_from_plain_tables_and_unknown_words_are_named() {
+    let table = |rows: &[(&str, &str)]| -> BTreeMap<String, String> {
+        rows.iter().map(|(key, word)| ((*key).to_owned(), (*word).to_owned())).collect()
+    };
+    let models = table(&[("openai", "m")]);
+    let quirks = [table(&[("prefix", "o1"), ("provider", "openai"), ("temperature", "refused")])];
+    let facts = LlmFacts::from_tables(&models, &quirks, &["x".to_owned()]).unwrap();
+    assert_eq!(facts.models[&ProviderName::OpenAi], "m");
+    assert_eq!((facts.quirks[0].prefix.as_str(), facts.quirks[0].temperature), ("o1", Some(false)));
+    let shape = |model: &str| {
+        crate::WireShape::full(TokenKey::MaxTokens).preset(ProviderName::OpenAi, Some(model), &facts.quirks)
+    };
+    assert!(!shape("o1-mini").temperature && shape("gpt-4o").temperature);
+    for bad in [
+        table(&[("prefix", "x"), ("mood", "good")]),
+        table(&[("prefix", "x"), ("tools", "perhaps")]),
+        table(&[]),
+    ] {
+        assert!(LlmFacts::from_tables(&models, &[bad], &[]).is_err());
+    }
+    assert_eq!(
+        LlmFacts::from_tables(&table(&[("gemini", "m")]), &[], &[]),
+        Err(UnknownFact("gemini".to_owned()))
+    );
 }

@@ -65,7 +65,11 @@ async fn rate_limit_quota_transient_and_timeout_cascade() {
         assert_eq!(outcome.warnings, [format!("Provider openai failed ({kind}{status}); used anthropic.")]);
         assert_eq!(
             phases,
-            ["entering analysis", &format!("provider openai failed ({kind}), trying anthropic"), "exit analysis"]
+            [
+                "entering analysis",
+                &format!("provider openai failed ({kind}), trying anthropic"),
+                "exit analysis"
+            ]
         );
         assert_eq!(outcome.run.attempts.len(), 2);
     }
@@ -85,7 +89,10 @@ async fn auth_and_fatal_stop_the_chain() {
 #[tokio::test]
 async fn an_exhausted_chain_lists_everyone_as_the_example_shows() {
     let quota = "You exceeded your current quota, please check your plan and billing details.";
-    let overloaded = Answer::json(529, json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}));
+    let overloaded = Answer::json(
+        529,
+        json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+    );
     let first = vec![failure(429, "insufficient_quota", quota)];
     let (outcome, asked_a, asked_b, _) = chain(first.clone(), vec![overloaded.clone(); 3], &[]).await;
     let outcome = outcome.unwrap();
@@ -112,7 +119,10 @@ async fn an_exhausted_chain_lists_everyone_as_the_example_shows() {
                "hint": "Retry later, or call without provider.", "sub_kind": "chain_exhausted",
                "provider": "anthropic", "model": "claude-sonnet-4-20250514"})
     );
-    assert_eq!((&run["mode"], &run["provider"], &run["model"]), (&json!("fallback"), &Value::Null, &Value::Null));
+    assert_eq!(
+        (&run["mode"], &run["provider"], &run["model"]),
+        (&json!("fallback"), &Value::Null, &Value::Null)
+    );
     let (outcome, ..) = chain_with(first, vec![overloaded; 3], &[], OnFailure::Error).await;
     let error = outcome.unwrap_err();
     assert_eq!(error.details["attempts"].as_array().unwrap().len(), 2);
@@ -177,7 +187,8 @@ async fn no_provider_no_request_whatever_is_set() {
     let (runtime, _) = runtime(&environment(ProviderName::Anthropic, &fake.url));
     let (pack, lexicon, roots, toolbox) = (pack(), lexicon(), roots(), EchoBox::default());
     let request = request(&pack, &lexicon, &roots);
-    let plan = runtime.preflight(&ModelChoice { model: Some("x".to_owned()), ..ModelChoice::default() }).unwrap();
+    let plan =
+        runtime.preflight(&ModelChoice { model: Some("x".to_owned()), ..ModelChoice::default() }).unwrap();
     let outcome = runtime.run(&plan, &request, &toolbox, &cx()).await.unwrap();
     assert_eq!(outcome.run.mode, RunMode::Deterministic);
     assert_eq!(outcome.run.notices[0].code, "model_ignored");
@@ -187,7 +198,8 @@ async fn no_provider_no_request_whatever_is_set() {
 #[tokio::test]
 async fn airgap_excludes_every_provider() {
     for (value, on) in [("1", true), ("true", true), ("maybe", true), ("0", false), ("", false)] {
-        let fake = Fake::start(vec![Answer::json(200, reply(ProviderName::Ollama, &good().to_string(), &[]))]).await;
+        let fake =
+            Fake::start(vec![Answer::json(200, reply(ProviderName::Ollama, &good().to_string(), &[]))]).await;
         let mut variables = environment(ProviderName::Ollama, &fake.url);
         variables.push(("PERFXPERT_AIRGAP", value.to_owned()));
         let (runtime, _) = runtime(&variables);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use perfxpert_schemas::tools::agent::run::ProviderName;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::fake::*;
 use crate::redact::{Redactor, Scrubber};
@@ -126,18 +126,31 @@ fn scripts(name: ProviderName) -> Vec<Vec<Answer>> {
         vec![
             Answer::json(
                 200,
-                reply(name, "", &[("roofline_classify", json!({"database_path": "@db", "note": KEY, "who": LOGIN}))]),
+                reply(
+                    name,
+                    "",
+                    &[("roofline_classify", json!({"database_path": "@db", "note": KEY, "who": LOGIN}))],
+                ),
             ),
             good_reply.clone(),
         ],
         vec![Answer::Hang],
         vec![Answer::Half("{".to_owned()); 3],
         vec![Answer::with(302, "location", &format!("http://x.test/?k={KEY}"), json!({}))],
-        vec![Answer::Full(401, vec![("request-id", KEY.to_owned()), ("x-request-id", KEY.to_owned())], echo.clone())],
+        vec![Answer::Full(
+            401,
+            vec![("request-id", KEY.to_owned()), ("x-request-id", KEY.to_owned())],
+            echo.clone(),
+        )],
         vec![Answer::json(200, reply(name, &format!("The key is {KEY}."), &[])); 3],
         vec![Answer::json(
             200,
-            reply(name, &json!({"claims": [{"text": format!("The key is {KEY}."), "cites": ["m.kernel_pct"]}]}).to_string(), &[]),
+            reply(
+                name,
+                &json!({"claims": [{"text": format!("The key is {KEY}."), "cites": ["m.kernel_pct"]}]})
+                    .to_string(),
+                &[],
+            ),
         )],
         vec![Answer::json(200, reply(name, "", &[(&format!("tool_{KEY}"), json!({}))])), good_reply],
     ];
@@ -208,5 +221,5 @@ fn an_error_is_scrubbed_before_anyone_sees_it() {
     assert_eq!(error.message, "first");
     let long = ProviderError::new(crate::FailureKind::Quota, ProviderName::OpenAi, None, "x".repeat(500));
     assert_eq!(long.message.chars().count(), 240);
-    assert_eq!(Value::from(long.to_error_object().details["sub_kind"].clone()), "quota");
+    assert_eq!(long.to_error_object().details["sub_kind"], "quota");
 }

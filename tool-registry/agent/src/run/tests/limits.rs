@@ -28,7 +28,10 @@ async fn turns_reached_and_one_below() {
     assert_eq!((run.turns, run.mode, done.seen.len()), (3, RunMode::Fallback, 3));
     assert_eq!(run.notices[0].code, "budget_turns");
     assert!(run.error.is_none(), "a used-up budget is no error");
-    assert_eq!(done.seen[2].body["tool_choice"]["function"]["name"], "submit_answer", "the last turn must submit");
+    assert_eq!(
+        done.seen[2].body["tool_choice"]["function"]["name"], "submit_answer",
+        "the last turn must submit"
+    );
     assert_eq!(done.seen[1].body["tool_choice"], "auto");
     let done = run_with(NAME, vec![call(0), call(1), done_answer()], &more, |_| {}).await;
     assert_eq!((done.ok().run.turns, done.ok().run.mode), (3, RunMode::Model));
@@ -49,7 +52,8 @@ async fn tool_calls_per_turn_and_per_run() {
     let calls = &done.ok().run.tool_calls;
     assert_eq!((calls.len(), calls.iter().filter(|call| call.ok).count()), (10, 4));
     let four = |turn: usize| {
-        let calls: Vec<(&str, Value)> = (0..4).map(|n| ("roofline_classify", json!({"n": turn * 4 + n}))).collect();
+        let calls: Vec<(&str, Value)> =
+            (0..4).map(|n| ("roofline_classify", json!({"n": turn * 4 + n}))).collect();
         Answer::json(200, reply(NAME, "", &calls))
     };
     let mut script: Vec<Answer> = (0..6).map(four).collect();
@@ -96,7 +100,8 @@ async fn two_repairs_then_malformed() {
 #[tokio::test]
 async fn a_bad_submission_is_answered_as_the_result_of_its_call() {
     let name = ProviderName::Anthropic;
-    let bad = Answer::json(200, reply(name, "", &[("submit_answer", json!({})), ("roofline_classify", json!({}))]));
+    let bad =
+        Answer::json(200, reply(name, "", &[("submit_answer", json!({})), ("roofline_classify", json!({}))]));
     let good = Answer::json(200, reply(name, "", &[("submit_answer", good())]));
     let done = run(name, vec![bad, good]).await;
     assert_eq!(done.ok().run.mode, RunMode::Model);
@@ -218,7 +223,8 @@ async fn a_large_pack_is_cut_and_its_context_fits() {
     pack.evidence = (0..500)
         .map(|n| crate::PackEvidence { id: format!("m.x{n}"), label: "l".repeat(400), ..item.clone() })
         .collect();
-    let fake = Fake::start(vec![Answer::json(200, reply(ProviderName::Ollama, &good().to_string(), &[]))]).await;
+    let fake =
+        Fake::start(vec![Answer::json(200, reply(ProviderName::Ollama, &good().to_string(), &[]))]).await;
     let (runtime, _) = runtime(&environment(ProviderName::Ollama, &fake.url));
     let (lexicon, roots, toolbox) = (lexicon(), roots(), EchoBox::default());
     let plan = runtime.preflight(&ask_for(ProviderName::Ollama)).unwrap();

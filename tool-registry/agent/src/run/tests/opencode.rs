@@ -24,10 +24,18 @@ fn program(folder: &Path, body: &str) -> PathBuf {
     path
 }
 
-async fn ask(folder: &Path, body: &str, more: &[(&str, &str)], limit: Duration) -> Result<RunOutcome, ErrorObject> {
+async fn ask(
+    folder: &Path,
+    body: &str,
+    more: &[(&str, &str)],
+    limit: Duration,
+) -> Result<RunOutcome, ErrorObject> {
     let program = program(folder, body).display().to_string();
-    let mut variables =
-        vec![("PERFXPERT_OPENCODE_PATH", program.as_str()), ("PATH", "/usr/bin:/bin"), ("ANTHROPIC_API_KEY", KEY)];
+    let mut variables = vec![
+        ("PERFXPERT_OPENCODE_PATH", program.as_str()),
+        ("PATH", "/usr/bin:/bin"),
+        ("ANTHROPIC_API_KEY", KEY),
+    ];
     variables.extend(more.iter().copied());
     let mut settings = settings(&variables);
     settings.budgets.attempt_time = Some(limit);
@@ -64,7 +72,9 @@ async fn json_lines_are_read_and_noise_is_not() {
     assert!(!Path::new(read("cwd").trim()).exists(), "the temporary folder is gone");
     let environment = read("env");
     assert!(environment.contains("PERFXPERT_IN_OPENCODE_SESSION=1"));
-    assert!(environment.contains(r#"OPENCODE_CONFIG_CONTENT={"permission":"deny","share":"disabled","mcp":{}}"#));
+    assert!(
+        environment.contains(r#"OPENCODE_CONFIG_CONTENT={"permission":"deny","share":"disabled","mcp":{}}"#)
+    );
     assert!(!environment.contains("PERFXPERT_OPENCODE_PATH"));
     assert!(environment.contains("ANTHROPIC_API_KEY"), "it may need the vendor's key");
 }
@@ -123,8 +133,13 @@ async fn no_program_and_its_own_session() {
     let runtime = Runtime::new(settings(&[("PATH", "/nonexistent")]));
     let error = runtime.preflight(&ask_for(ProviderName::OpenCode)).unwrap_err();
     assert_eq!(error.details["sub_kind"], "auth");
-    assert_eq!(error.message, "LLM auth failed for opencode. Check the opencode program on PATH is set correctly.");
-    for (name, value) in [("PERFXPERT_IN_OPENCODE_SESSION", "true"), ("PERFXPERT_IN_AGENT_SESSION", "opencode")] {
+    assert_eq!(
+        error.message,
+        "LLM auth failed for opencode. Check the opencode program on PATH is set correctly."
+    );
+    for (name, value) in
+        [("PERFXPERT_IN_OPENCODE_SESSION", "true"), ("PERFXPERT_IN_AGENT_SESSION", "opencode")]
+    {
         let runtime = Runtime::new(settings(&[(name, value)]));
         let mut choice = ask_for(ProviderName::OpenCode);
         choice.provider = Some("claude-code".to_owned());

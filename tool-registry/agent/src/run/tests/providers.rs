@@ -39,10 +39,14 @@ async fn the_request_has_each_services_form() {
     assert_eq!(seen.path, "/v1/messages");
     assert_eq!(seen.headers["x-api-key"], KEY);
     assert_eq!(seen.headers["anthropic-version"], "2023-06-01");
-    assert_eq!(keys(&seen.body), ["model", "max_tokens", "temperature", "system", "messages", "tools", "tool_choice"]);
+    assert_eq!(
+        keys(&seen.body),
+        ["model", "max_tokens", "temperature", "system", "messages", "tools", "tool_choice"]
+    );
     assert_eq!(seen.body["tool_choice"], json!({"type": "auto"}));
     assert_eq!(seen.body["model"], "claude-sonnet-4-20250514");
-    let tools: Vec<&str> = seen.body["tools"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
+    let tools: Vec<&str> =
+        seen.body["tools"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
     assert_eq!(tools, ["regression_identify_hot_kernels", "roofline_classify", "submit_answer"]);
 
     let seen = run(ProviderName::OpenAi, good_script(ProviderName::OpenAi)).await.seen.remove(0);
@@ -102,7 +106,10 @@ async fn a_tool_call_runs_with_real_paths_and_its_result_goes_back() {
         let done = run(name, script).await;
         assert_eq!(done.ok().narrative.as_deref(), Some(GOOD_TEXT), "{name}");
         assert_eq!(done.ok().run.turns, 2);
-        assert_eq!(done.tools, [("roofline.classify".to_owned(), json!({"database_path": "runs/demo_gemm.db"}))]);
+        assert_eq!(
+            done.tools,
+            [("roofline.classify".to_owned(), json!({"database_path": "runs/demo_gemm.db"}))]
+        );
         assert_eq!(done.ok().run.tool_calls[0].tool, "roofline.classify");
         let second = &done.seen[1].body["messages"];
         let result = second.as_array().unwrap().last().unwrap();
@@ -113,7 +120,10 @@ async fn a_tool_call_runs_with_real_paths_and_its_result_goes_back() {
                 &result["content"][0]["content"]
             }
             ProviderName::Ollama => {
-                assert_eq!((&result["role"], &result["tool_name"]), (&json!("tool"), &json!("roofline_classify")));
+                assert_eq!(
+                    (&result["role"], &result["tool_name"]),
+                    (&json!("tool"), &json!("roofline_classify"))
+                );
                 &result["content"]
             }
             _ => {
@@ -141,14 +151,19 @@ async fn two_calls_one_off_the_allowlist_are_both_answered() {
         let calls = &done.ok().run.tool_calls;
         assert_eq!((calls[0].ok, calls[1].ok, calls[1].tool.as_str()), (true, false, "shell_run"));
         let raw = done.seen[1].body.to_string();
-        assert!(raw.contains("not available: shell_run; available: regression_identify_hot_kernels"), "{raw}");
+        assert!(
+            raw.contains("not available: shell_run; available: regression_identify_hot_kernels"),
+            "{raw}"
+        );
         assert_eq!(done.tools.len(), 1);
     }
 }
 
 #[tokio::test]
 async fn the_name_of_the_token_limit_adapts_and_is_remembered() {
-    for (name, code) in [(ProviderName::OpenAi, "max_completion_tokens"), (ProviderName::Private, "max_tokens")] {
+    for (name, code) in
+        [(ProviderName::OpenAi, "max_completion_tokens"), (ProviderName::Private, "max_tokens")]
+    {
         let complaint = json!({"error": {"message": format!("Unsupported parameter: '{code}' is not supported with \
             this model."), "type": "invalid_request_error", "param": code, "code": "unsupported_parameter"}});
         let fake = Fake::start(vec![
@@ -184,7 +199,9 @@ async fn a_refused_temperature_is_dropped_once() {
         let done = run(name, script).await;
         assert_eq!(done.ok().run.mode, RunMode::Model);
         assert_eq!(done.seen.len(), 2);
-        assert!(done.seen[0].body.get("temperature").is_some() && done.seen[1].body.get("temperature").is_none());
+        assert!(
+            done.seen[0].body.get("temperature").is_some() && done.seen[1].body.get("temperature").is_none()
+        );
         assert_eq!(done.attempt().2, 0, "an adaptation is no retry");
     }
 }
@@ -192,9 +209,15 @@ async fn a_refused_temperature_is_dropped_once() {
 #[tokio::test]
 async fn without_tools_the_answer_comes_as_text() {
     for (name, message) in [
-        (ProviderName::Ollama, json!({"error": "registry.ollama.ai/library/gemma:latest does not support tools"})),
-        (ProviderName::Private, json!({"object": "error", "message": "\"auto\" tool choice requires \
-            --enable-auto-tool-choice and --tool-call-parser to be set", "type": "BadRequestError", "code": 400})),
+        (
+            ProviderName::Ollama,
+            json!({"error": "registry.ollama.ai/library/gemma:latest does not support tools"}),
+        ),
+        (
+            ProviderName::Private,
+            json!({"object": "error", "message": "\"auto\" tool choice requires \
+            --enable-auto-tool-choice and --tool-call-parser to be set", "type": "BadRequestError", "code": 400}),
+        ),
     ] {
         let mut script = vec![Answer::json(400, message)];
         script.extend(good_script(name));
@@ -202,7 +225,9 @@ async fn without_tools_the_answer_comes_as_text() {
         assert_eq!(done.ok().narrative.as_deref(), Some(GOOD_TEXT), "{name}");
         let body = &done.seen[1].body;
         assert!(body.get("tools").is_none() && body.get("tool_choice").is_none());
-        assert!(body["messages"][0]["content"].as_str().unwrap().contains("Answer with this JSON object only"));
+        assert!(
+            body["messages"][0]["content"].as_str().unwrap().contains("Answer with this JSON object only")
+        );
         assert_eq!(body.get("format").is_some(), name == ProviderName::Ollama);
     }
 }
@@ -210,7 +235,8 @@ async fn without_tools_the_answer_comes_as_text() {
 #[tokio::test]
 async fn another_bad_request_is_fatal_at_once() {
     for name in HTTP {
-        let done = run(name, vec![Answer::json(400, json!({"error": {"message": "nope", "type": "x"}}))]).await;
+        let done =
+            run(name, vec![Answer::json(400, json!({"error": {"message": "nope", "type": "x"}}))]).await;
         assert_eq!(done.attempt(), ("fatal".to_owned(), Some(400), 0, "nope".to_owned()), "{name}");
         assert_eq!(done.seen.len(), 1);
         let outcome = done.ok();
@@ -222,11 +248,17 @@ async fn another_bad_request_is_fatal_at_once() {
 #[tokio::test]
 async fn a_token_limit_above_the_models_is_one_clear_error() {
     for (name, body) in [
-        (ProviderName::OpenAi, json!({"error": {"message": "max_tokens is too large: 32768. This model supports at \
+        (
+            ProviderName::OpenAi,
+            json!({"error": {"message": "max_tokens is too large: 32768. This model supports at \
             most 16384 completion tokens, whereas you provided 32768.", "type": "invalid_request_error",
-            "param": "max_tokens", "code": "invalid_value"}})),
-        (ProviderName::Anthropic, json!({"type": "error", "error": {"type": "invalid_request_error",
-            "message": "max_tokens: 32768 > 8192, which is the maximum allowed number of output tokens"}})),
+            "param": "max_tokens", "code": "invalid_value"}}),
+        ),
+        (
+            ProviderName::Anthropic,
+            json!({"type": "error", "error": {"type": "invalid_request_error",
+            "message": "max_tokens: 32768 > 8192, which is the maximum allowed number of output tokens"}}),
+        ),
     ] {
         let done = run(name, vec![Answer::json(400, body)]).await;
         assert_eq!(done.seen.len(), 1, "no storm");
@@ -243,7 +275,11 @@ async fn check(name: ProviderName, status: u16, body: Value, outcome: &str, requ
     let script = vec![Answer::json(status, body); requests.max(1)];
     let done = run(name, script).await;
     let attempt = done.attempt();
-    assert_eq!((attempt.0.as_str(), attempt.1, done.seen.len()), (outcome, Some(status), requests), "{name} {status}");
+    assert_eq!(
+        (attempt.0.as_str(), attempt.1, done.seen.len()),
+        (outcome, Some(status), requests),
+        "{name} {status}"
+    );
 }
 
 #[tokio::test]
@@ -255,7 +291,8 @@ async fn statuses_and_codes_decide() {
         let region = json!({"error": {"code": "unsupported_country_region_territory", "message": "said"}});
         check(name, 403, region, "fatal", 1).await;
         check(name, 402, message("x"), "quota", 1).await;
-        check(name, 429, json!({"error": {"code": "insufficient_quota", "message": "said"}}), "quota", 1).await;
+        check(name, 429, json!({"error": {"code": "insufficient_quota", "message": "said"}}), "quota", 1)
+            .await;
         check(name, 413, message("x"), "fatal", 1).await;
         check(name, 404, message("x"), "fatal", 1).await;
         check(name, 501, message("x"), "fatal", 1).await;
@@ -300,7 +337,9 @@ async fn a_stated_wait_is_kept_in_every_form() {
 #[tokio::test]
 async fn a_wait_of_an_hour_is_not_waited() {
     for name in HTTP {
-        let done = run(name, vec![Answer::with(429, "retry-after", "3600", json!({"error": {"message": "x"}}))]).await;
+        let done =
+            run(name, vec![Answer::with(429, "retry-after", "3600", json!({"error": {"message": "x"}}))])
+                .await;
         assert_eq!((done.waits.len(), done.seen.len()), (0, 1));
         let run = &done.ok().run;
         assert_eq!(run.attempts[0].retry_after_s, Some(3600));
@@ -372,7 +411,10 @@ async fn a_good_status_with_a_bad_body() {
         assert!(done.ok().warnings[0].contains("(bad_body)"), "{name} {:?}", done.ok().warnings);
         let done = run(name, vec![full("<html>hello</html>")]).await;
         assert_eq!((done.attempt().0.as_str(), done.seen.len()), ("fatal", 1));
-        let done = run(name, vec![Answer::json(200, json!({"error": {"code": "insufficient_quota", "message": "m"}}))]);
+        let done = run(
+            name,
+            vec![Answer::json(200, json!({"error": {"code": "insufficient_quota", "message": "m"}}))],
+        );
         assert_eq!(done.await.attempt().0, "quota");
         let done = run(name, vec![Answer::json(200, json!({"error": {"message": "m"}}))]).await;
         assert_eq!(done.attempt().0, "fatal");
@@ -399,7 +441,8 @@ async fn a_body_past_4_mib_is_refused() {
 
 #[tokio::test]
 async fn thinking_goes_back_unchanged_and_is_never_text() {
-    let block = json!({"type": "thinking", "thinking": "secret thoughts about /opt/rocm/bin", "signature": "sig=="});
+    let block =
+        json!({"type": "thinking", "thinking": "secret thoughts about /opt/rocm/bin", "signature": "sig=="});
     let mut first = reply(ProviderName::Anthropic, "", &[("roofline_classify", json!({}))]);
     first["content"].as_array_mut().unwrap().insert(0, block.clone());
     let second = Answer::json(200, reply(ProviderName::Anthropic, "", &[("submit_answer", good())]));
@@ -418,19 +461,27 @@ async fn thinking_goes_back_unchanged_and_is_never_text() {
 #[tokio::test]
 async fn thinking_falls_back_to_effort_and_then_to_none() {
     let complaint = |what: &str| {
-        Answer::json(400, json!({"type": "error", "error": {"type": "invalid_request_error", "message": what}}))
+        Answer::json(
+            400,
+            json!({"type": "error", "error": {"type": "invalid_request_error", "message": what}}),
+        )
     };
     let mut script = vec![complaint("\"thinking.type.enabled\" is not supported for this model.")];
     script.extend(good_script(ProviderName::Anthropic));
-    let done = run_with(ProviderName::Anthropic, script, &[], |request| request.thinking_tokens = Some(5000)).await;
+    let done =
+        run_with(ProviderName::Anthropic, script, &[], |request| request.thinking_tokens = Some(5000)).await;
     let body = &done.seen[1].body;
-    assert_eq!((&body["thinking"], &body["output_config"]), (&json!({"type": "adaptive"}), &json!({"effort": "medium"})));
+    assert_eq!(
+        (&body["thinking"], &body["output_config"]),
+        (&json!({"type": "adaptive"}), &json!({"effort": "medium"}))
+    );
     let mut script = vec![
         complaint("thinking.type.enabled is not supported"),
         complaint("thinking: not available for this model"),
     ];
     script.extend(good_script(ProviderName::Anthropic));
-    let done = run_with(ProviderName::Anthropic, script, &[], |request| request.thinking_tokens = Some(5000)).await;
+    let done =
+        run_with(ProviderName::Anthropic, script, &[], |request| request.thinking_tokens = Some(5000)).await;
     assert!(done.seen[2].body.get("thinking").is_none());
     assert_eq!(done.ok().run.mode, RunMode::Model);
 }
@@ -469,7 +520,8 @@ async fn refusal_pause_and_length() {
         script.extend(good_script(name));
         let done = run(name, script).await;
         assert_eq!(done.ok().run.mode, RunMode::Model);
-        let limits: Vec<u64> = done.seen.iter().map(|s| s.body.pointer(limit).unwrap().as_u64().unwrap()).collect();
+        let limits: Vec<u64> =
+            done.seen.iter().map(|s| s.body.pointer(limit).unwrap().as_u64().unwrap()).collect();
         assert_eq!(limits, [2048, 4096], "{name}");
         let done = run(name, vec![Answer::json(200, cut); 2]).await;
         assert_eq!((done.attempt().0.as_str(), done.seen.len()), ("malformed", 2));
@@ -478,7 +530,9 @@ async fn refusal_pause_and_length() {
 
 #[tokio::test]
 async fn ollama_says_how_to_get_a_missing_model_and_reads_text_arguments() {
-    let done = run(ProviderName::Ollama, vec![Answer::json(404, json!({"error": "model 'llama3.1' not found"}))]).await;
+    let done =
+        run(ProviderName::Ollama, vec![Answer::json(404, json!({"error": "model 'llama3.1' not found"}))])
+            .await;
     assert_eq!(done.attempt().0, "fatal");
     assert_eq!(done.ok().run.error.as_ref().unwrap().hint, "Run `ollama pull llama3.1`.");
     let text = good().to_string();
@@ -512,13 +566,16 @@ async fn private_picks_the_only_model_and_refuses_to_guess() {
 
 #[tokio::test]
 async fn private_headers_are_merged_and_may_replace_the_credential() {
-    let headers = json!({"Authorization": "Basic planted-basic-value", "X-Team": 7, "X-Flag": true}).to_string();
+    let headers =
+        json!({"Authorization": "Basic planted-basic-value", "X-Team": 7, "X-Flag": true}).to_string();
     let more = [("PERFXPERT_LLM_PRIVATE_HEADERS", headers)];
     let done = run_with(ProviderName::Private, good_script(ProviderName::Private), &more, |_| {}).await;
     let seen = &done.seen[0].headers;
     assert_eq!(seen["authorization"], "Basic planted-basic-value");
     assert_eq!((seen["x-team"].as_str(), seen["x-flag"].as_str()), ("7", "true"));
-    for bad in ["{planted", r#"{"Host": "planted-x"}"#, r#"{"X": ["planted-x"]}"#, "{\"X\": \"planted\\u0000x\"}"] {
+    for bad in
+        ["{planted", r#"{"Host": "planted-x"}"#, r#"{"X": ["planted-x"]}"#, "{\"X\": \"planted\\u0000x\"}"]
+    {
         let more = [("PERFXPERT_LLM_PRIVATE_HEADERS", bad.to_owned())];
         let done = run_with(ProviderName::Private, vec![], &more, |_| {}).await;
         let error = done.outcome.unwrap_err();
@@ -551,7 +608,8 @@ async fn a_self_signed_certificate_needs_its_ca_or_the_switch() {
         } else {
             assert_eq!(run.mode, RunMode::Model, "{mode} {:?}", done.attempt());
         }
-        let warned = run.notices.iter().any(|n| n.code == "tls_unverified" && n.message.contains("127.0.0.1"));
+        let warned =
+            run.notices.iter().any(|n| n.code == "tls_unverified" && n.message.contains("127.0.0.1"));
         assert_eq!(warned, mode == "off");
     }
     let more = [("PERFXPERT_LLM_CA_BUNDLE", folder.path().join("none.pem").display().to_string())];
@@ -571,6 +629,8 @@ async fn a_proxy_is_used_for_other_machines_only() {
     let done = run_with(ProviderName::Ollama, vec![], &more, |_| {}).await;
     assert_eq!(done.ok().run.mode, RunMode::Model, "{:?}", done.attempt());
     assert_eq!(proxy.seen()[0].path, "http://models.example.test:11434/api/chat");
-    let done = run_with(ProviderName::Ollama, good_script(ProviderName::Ollama), &[("HTTP_PROXY", url)], |_| {}).await;
+    let done =
+        run_with(ProviderName::Ollama, good_script(ProviderName::Ollama), &[("HTTP_PROXY", url)], |_| {})
+            .await;
     assert_eq!((done.ok().run.mode, done.seen.len(), proxy.seen().len()), (RunMode::Model, 1, 1));
 }
