@@ -14,7 +14,7 @@ use crate::apis::{self, Call};
 use crate::ecosystem;
 use crate::file_scan::FileScan;
 use crate::intervals::Innermost;
-use crate::limits::MAX_LOOPS_PER_KERNEL;
+use crate::limits::{MAX_LOOPS_PER_KERNEL, MAX_TREE_TOKENS};
 use crate::model::{
     Kernel, KernelLoop, Launch, LaunchType, LoopContext, Occurrence, PatternId, ProgrammingModel, RowKind,
 };
@@ -40,7 +40,11 @@ pub(crate) fn scan(source: &Source, extension: &str, deadline: Instant) -> Resul
         return Ok(out);
     }
 
-    let structure = Structure::read(&for_the_grammar(&masked, &tokens), deadline)?;
+    // Without a tree the tokens still show kernels, launches and loops; only the functions around them are not known.
+    let structure = match tokens.len() {
+        0..=MAX_TREE_TOKENS => Structure::read(&for_the_grammar(&masked, &tokens), deadline)?,
+        _ => Structure::default(),
+    };
     let around = Around::new(structure, &tokens);
     let variables = launches::declared_variables(&tokens);
     for kernel in kernels {
@@ -83,9 +87,10 @@ pub(crate) fn scan(source: &Source, extension: &str, deadline: Instant) -> Resul
             Some(_) => ProgrammingModel::Hip,
             None => model,
         };
-        out.launch(Launch {
-            name: launch.name.into(),
-            qualified_name: launch.qualified_name.into(),
+        let (name, qualified_name): (Arc<str>, Arc<str>) = (launch.name.into(), launch.qualified_name.into());
+        out.launch(model, launch.stream, loop_context, || Launch {
+            name: name.clone(),
+            qualified_name: qualified_name.clone(),
             name_known: launch.name_known && !variable,
             site: source.site(launch.offset),
             launch_type: launch.launch_type,
@@ -93,7 +98,7 @@ pub(crate) fn scan(source: &Source, extension: &str, deadline: Instant) -> Resul
             template: launch.template,
             stream: launch.stream,
             loop_context,
-            in_function,
+            in_function: in_function.clone(),
             text: source.line(launch.offset),
         });
     }
@@ -384,7 +389,7 @@ fn token_loops(tokens: &Tokens<'_>) -> Vec<(usize, usize, usize)> {
 /// End of the statement that starts at a token: its block, or its semicolon.
 fn statement_end(tokens: &Tokens<'_>, from: usize) -> usize {
     // A statement without a block is short; the bound keeps a chain of loop keywords linear.
-    const MAX_TOKENS: usize = 512;
+    const MAX_TOKENS: usize = 128;
     let mut at = from;
     while at < tokens.len() && at - from < MAX_TOKENS {
         match tokens.kind(at) {

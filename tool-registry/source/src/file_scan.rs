@@ -54,23 +54,23 @@ impl FileScan {
         }
     }
 
-    pub(crate) fn launch(&mut self, launch: Launch) {
-        self.count_launch(&launch);
-        if self.launches.len() < MAX_ROWS_PER_FILE {
-            self.launches.push(launch);
-        }
-    }
-
-    /// Counts a launch, also as an occurrence of the default stream.
-    pub(crate) fn count_launch(&mut self, launch: &Launch) {
-        *self.counts.rows.entry((RowKind::Launch, launch.model)).or_default() += 1;
-        if launch.stream == StreamUse::Default {
-            self.occurrence(PatternId::DefaultStream, launch.loop_context, || Occurrence {
-                site: launch.site.clone(),
-                loop_context: launch.loop_context,
-                call: launch.name.clone(),
-                text: launch.text.clone(),
+    /// Counts a launch, also as an occurrence of the default stream. The row is made only when there is room.
+    pub(crate) fn launch(
+        &mut self,
+        model: ProgrammingModel,
+        stream: StreamUse,
+        context: LoopContext,
+        make: impl Fn() -> Launch,
+    ) {
+        *self.counts.rows.entry((RowKind::Launch, model)).or_default() += 1;
+        if stream == StreamUse::Default {
+            self.occurrence(PatternId::DefaultStream, context, || {
+                let launch = make();
+                Occurrence { site: launch.site, loop_context: context, call: launch.name, text: launch.text }
             });
+        }
+        if self.launches.len() < MAX_ROWS_PER_FILE {
+            self.launches.push(make());
         }
     }
 

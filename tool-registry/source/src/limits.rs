@@ -10,6 +10,11 @@ pub const MAX_FILE_BYTES: u64 = 2 << 20;
 pub const MAX_TOTAL_BYTES: u64 = 64 << 20;
 /// Parsing time of one file; error recovery on text that is not code can be slow.
 pub const PARSE_TIME: Duration = Duration::from_secs(10);
+/// Tokens of one file handed to the grammar. A syntax tree takes some hundred bytes per token; code has about 400,000 in
+/// the largest file read, more are tables of numbers or hostile.
+pub const MAX_TREE_TOKENS: usize = 600_000;
+/// Files parsed at the same time, which bounds the memory of their syntax trees.
+pub const MAX_PARALLEL_FILES: usize = 4;
 /// A NUL byte within this prefix marks a binary file.
 pub const BINARY_PREFIX_BYTES: usize = 8 << 10;
 /// Directory entries looked at, so that a scan of `/` ends.

@@ -11,7 +11,7 @@ use crate::clike::{TimedOut, parse};
 use crate::ecosystem;
 use crate::file_scan::{FileScan, PythonLaunch};
 use crate::intervals::Innermost;
-use crate::limits::{MAX_NAME_CHARS, MAX_ROWS_PER_FILE};
+use crate::limits::{MAX_NAME_CHARS, MAX_ROWS_PER_FILE, MAX_TREE_TOKENS};
 use crate::model::{
     Kernel, Launch, LaunchType, LoopContext, Occurrence, PatternId, ProgrammingModel, RowKind, StreamUse,
 };
@@ -61,6 +61,10 @@ struct Collected {
 
 /// Scans one file.
 pub(crate) fn scan(source: &Source, deadline: Instant) -> Result<FileScan, TimedOut> {
+    // Punctuation stands for the tokens of a language that is read through its tree only.
+    if source.text.bytes().filter(u8::is_ascii_punctuation).count() > MAX_TREE_TOKENS {
+        return Err(TimedOut);
+    }
     let tree = parse(source.text.as_bytes(), &tree_sitter_python::LANGUAGE.into(), deadline)?;
     let found = collect(tree.root_node(), &source.text);
     let mut out = FileScan::default();

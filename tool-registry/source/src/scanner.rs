@@ -8,7 +8,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::file_scan::{FileScan, PythonLaunch};
-use crate::limits::{MAX_ROWS, ScanOptions};
+use crate::limits::{MAX_PARALLEL_FILES, MAX_ROWS, ScanOptions};
 use crate::locate::LocationIndex;
 use crate::model::{Kernel, ProgrammingModel, RowKind, Site, SkipReason, Usage};
 use crate::patterns::PatternTotals;
@@ -37,6 +37,9 @@ pub enum ScanError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The system gives no threads.
+    #[error("no threads to scan with: {0}")]
+    NoThreads(String),
 }
 
 /// Scans a source tree. Files and folders that cannot be read are listed in the result, not an error.
@@ -53,9 +56,14 @@ pub fn scan(root: &Path, options: &ScanOptions) -> Result<Scan, ScanError> {
 
     let walk::Found { files, mut skips, links } = walk::walk(&resolved, options);
     let mut merged = Merged::default();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_PARALLEL_FILES);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| ScanError::NoThreads(error.to_string()))?;
     for chunk in files.chunks(CHUNK_FILES) {
         let results: Vec<Result<FileScan, SkipReason>> =
-            chunk.par_iter().map(|candidate| scan_file(candidate, options)).collect();
+            pool.install(|| chunk.par_iter().map(|candidate| scan_file(candidate, options)).collect());
         for (candidate, result) in chunk.iter().zip(results) {
             match result {
                 Ok(file) => merged.add(candidate.file.clone(), file),
@@ -172,11 +180,9 @@ impl Merged {
             if *model == ProgrammingModel::Numba {
                 launch.stream = numba_stream;
             }
-            confirmed.count_launch(&launch);
-            if self.scan.launches.len() < MAX_ROWS {
-                self.scan.launches.push(launch);
-            }
+            confirmed.launch(launch.model, launch.stream, launch.loop_context, || launch.clone());
         }
+        append(&mut self.scan.launches, confirmed.launches);
         for (id, occurrences) in confirmed.patterns {
             self.patterns.add(id, occurrences);
         }

@@ -154,7 +154,7 @@ fn an_empty_tree_has_zeros() {
 /// Each repeats what could make a pass quadratic; the bar is what a debug build on a loaded machine still reaches.
 #[test]
 fn hostile_files_end_in_bounded_time() {
-    let size = 200_000;
+    let size = 100_000;
     let options = ScanOptions { parse_time: Duration::from_secs(2), ..ScanOptions::default() };
     let fill = |text: &str| text.repeat(size / text.len());
     let trigger = "__global__ void k() {}\n";
@@ -212,6 +212,39 @@ fn hostile_files_end_in_bounded_time() {
         scan(folder.path(), &options).unwrap();
         assert!(start.elapsed() < Duration::from_secs(20), "{:.20} took {:?}", text, start.elapsed());
     }
+}
+
+#[test]
+fn a_table_of_numbers_does_not_hide_the_kernel_beside_it() {
+    let table = format!("const int t[] = {{{}}};\n", "1,".repeat(320_000));
+    let text = format!("{table}__global__ void k() {{}}\nvoid f() {{ for (;;) {{ k<<<1, 1>>>(); }} }}\n");
+    let folder = folder(&[("a.hip", text.as_bytes())]);
+    let scan = scanned(folder.path());
+    assert_eq!((scan.counts.definitions, scan.counts.launches), (1, 1));
+    assert_eq!(scan.launches[0].loop_context, perfxpert_source::LoopContext::Direct);
+    assert_eq!(scan.launches[0].site.line, 3);
+}
+
+#[test]
+fn counts_stay_exact_where_lists_are_cut() {
+    let text = format!("void f() {{\n{}}}\n", "k<<<1, 1>>>(); hipDeviceSynchronize();\n".repeat(2_500));
+    let folder = folder(&[("a.hip", text.as_bytes())]);
+    let scan = scanned(folder.path());
+    assert_eq!(
+        (scan.counts.launches, scan.launches.len()),
+        (2_500, perfxpert_source::limits::MAX_ROWS_PER_FILE)
+    );
+    assert!(
+        scan.patterns
+            .iter()
+            .all(|p| p.count == 2_500 && p.occurrences.len() == perfxpert_source::limits::MAX_OCCURRENCES)
+    );
+    let long_line = format!("void f() {{ {} }}", "k<<<1, 1>>>(); ".repeat(60_000));
+    std::fs::write(folder.path().join("a.hip"), long_line).unwrap();
+    let scan = scanned(folder.path());
+    // 11 characters stand before the first launch, each takes 15.
+    let columns: Vec<u32> = scan.launches.iter().take(3).map(|l| l.site.column).collect();
+    assert_eq!((scan.counts.launches, columns), (60_000, vec![12, 27, 42]));
 }
 
 #[test]

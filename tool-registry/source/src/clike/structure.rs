@@ -35,7 +35,7 @@ pub(crate) struct Structure {
     pub(crate) operations: Vec<usize>,
 }
 
-/// The parser ran out of time.
+/// The parser ran out of time, or the file is one it would need too long for.
 pub(crate) struct TimedOut;
 
 /// Parses text with a grammar, giving up at a deadline.
