@@ -1,5 +1,7 @@
 //! Reads one embedded YAML file strictly: header with source and confidence, then the facts.
 
+use std::sync::OnceLock;
+
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -102,6 +104,21 @@ pub fn files() -> Vec<String> {
     walk(&FACTS, &mut ids);
     ids.sort();
     ids
+}
+
+/// Version of the embedded facts: 16 hex digits that change with any fact. FNV-1a over ids and texts.
+pub fn version() -> &'static str {
+    static CELL: OnceLock<String> = OnceLock::new();
+    CELL.get_or_init(|| {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for file in files() {
+            let contents = text(&file).unwrap_or("");
+            for byte in file.bytes().chain([0]).chain(contents.bytes()) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            }
+        }
+        format!("{hash:016x}")
+    })
 }
 
 /// Loads an embedded file into its typed form.

@@ -4,6 +4,21 @@
 //! start-up. Every file states `source` and `confidence` (a row may state its own); a file without them is
 //! refused. The typed accessors are the API; a fact's id, `file#key`, serves evidence and citations.
 //!
+//! | module | answers |
+//! |---|---|
+//! | [`arch`] | structure, products, peaks of a gfx id in any spelling; which product a device is |
+//! | [`thresholds`] | limits as typed values, one accessor and one table of fact ids per namespace |
+//! | [`counters`] | what a counter counts, where it exists, what it costs, how its instances combine, pass limits |
+//! | [`formulas`] | metrics from counters per architecture, as expressions to evaluate |
+//! | [`kernels`], [`fusion`] | kind, category, library or not from a name; pairs that can be fused |
+//! | [`api`], [`att`] | families of runtime calls; stall reasons and instruction categories |
+//! | [`interconnect`], [`compiler`], [`intent`], [`clients`] | links, flags and loop hints, sentence rules, client programs |
+//! | [`collect`], [`commands`] | profiler options, counter sets, goals, workflow; every printed command, quoted and checked |
+//! | [`techniques`], [`impact`], [`rules`] | what to do, when it applies, what it can bring; texts of recommendations |
+//!
+//! A new fact is a key in a file and, for a threshold, a line in `src/thresholds/`; a test walks the folder and
+//! fails on a file that no accessor decodes and on a threshold that none reads.
+//!
 //! ```
 //! use perfxpert_knowledge::{arch, fact, kernels, thresholds};
 //!
@@ -39,7 +54,7 @@ pub mod techniques;
 pub mod thresholds;
 
 pub use compare::Compare;
-pub use document::{Confidence, Document, files, parse};
+pub use document::{Confidence, Document, files, parse, version};
 pub use error::FactError;
 pub use fact::{Fact, FactValue, fact, number};
 

@@ -133,3 +133,9 @@ fn a_technique_must_have_a_source_known_metrics_and_an_ordered_bracket() {
     assert!(refused("thresholds/report#l2.low_ratio", "thresholds/report#l9.low_ratio").is_err());
     assert!(refused("op: \"<\"", "op: \"in\"").is_err());
 }
+
+#[test]
+fn the_facts_have_a_version() {
+    assert_eq!(document::version().len(), 16);
+    assert!(document::version().bytes().all(|byte| byte.is_ascii_hexdigit()));
+}
