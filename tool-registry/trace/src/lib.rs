@@ -19,5 +19,5 @@ pub use error::{Looks, OpenError, Readable, ScanError};
 pub use health::{Health, HealthItem, Severity, Status};
 pub use model::*;
 pub use open::input_files;
-pub use sweep::{Control, CounterSweep, RowCounts, ScanReport, Select, Sweep};
+pub use sweep::{Argument, Control, CounterSweep, RowCounts, ScanReport, Select, Sweep};
 pub use trace::{OpenOptions, Trace};

@@ -1,5 +1,6 @@
 //! Streams the large tables: decodes rows, joins them with their events, puts invalid ones aside and orders them by time.
 
+mod arguments;
 mod counters;
 mod feed;
 mod order;
@@ -10,6 +11,9 @@ mod spill;
 mod sweep;
 mod tally;
 
+pub(crate) use arguments::arguments;
 pub(crate) use counters::counters;
 pub(crate) use sweep::sweep;
 pub(crate) use tally::invalid_text;
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::health::Health;
-use crate::model::{Allocation, CounterValue, Dispatch, GraphLaunch, Marker, MemoryCopy, Region};
+use crate::model::{Allocation, CounterValue, Dispatch, GraphLaunch, Marker, MemoryCopy, ProcessIdx, Region};
 
 /// Which rows a sweep delivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -71,6 +71,23 @@ pub trait Sweep {
 pub trait CounterSweep {
     /// A dispatch and its combined counter values, by counter index.
     fn counters(&mut self, dispatch: &Dispatch, values: &[CounterValue]);
+}
+
+/// One recorded argument of a host call.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Argument {
+    /// Process of the call.
+    pub process: ProcessIdx,
+    /// [`Region::event`] of the call.
+    pub event: i64,
+    /// Position among the call's arguments; 0 is the first.
+    pub position: i64,
+    /// Name as recorded.
+    pub name: String,
+    /// Type as recorded.
+    pub kind: String,
+    /// Value as text, at most 256 bytes.
+    pub value: String,
 }
 
 /// How many rows were delivered or put aside.

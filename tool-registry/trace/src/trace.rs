@@ -7,11 +7,11 @@ use crate::error::{OpenError, ScanError};
 use crate::health::Health;
 use crate::intern::Interner;
 use crate::model::{
-    Agent, AgentIdx, Counter, CounterIdx, Kernel, KernelIdx, Machine, Name, NameIdx, Process, Queue,
-    QueueIdx, Shape, ShapeIdx, Source, Stream, StreamIdx, Symbol, Thread, ThreadIdx,
+    Agent, AgentIdx, Counter, CounterIdx, Kernel, KernelIdx, Machine, Name, NameIdx, Process, ProcessIdx,
+    Queue, QueueIdx, Shape, ShapeIdx, Source, Stream, StreamIdx, Symbol, Thread, ThreadIdx,
 };
 use crate::open::{PrivateCopy, ProcessData};
-use crate::sweep::{Control, CounterSweep, ScanReport, Select, Sweep};
+use crate::sweep::{Argument, Control, CounterSweep, ScanReport, Select, Sweep};
 
 /// How to treat imperfect input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -196,5 +196,18 @@ impl Trace {
         make: impl FnMut() -> S,
     ) -> Result<(S, ScanReport), ScanError> {
         crate::scan::counters(self, control, make)
+    }
+
+    /// Recorded arguments of host calls, named by process and [`Region::event`](crate::Region::event): by process, event and
+    /// position. Calls without recorded arguments are not in the answer.
+    ///
+    /// # Errors
+    /// [`ScanError::Cancelled`].
+    pub fn arguments(
+        &self,
+        calls: &[(ProcessIdx, i64)],
+        control: &Control,
+    ) -> Result<Vec<Argument>, ScanError> {
+        crate::scan::arguments(self, calls, control)
     }
 }

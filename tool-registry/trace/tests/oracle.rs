@@ -379,3 +379,38 @@ fn renamed_dispatches_carry_their_label() {
     assert!(wanted > 0);
     assert_eq!(seen.dispatches.iter().filter(|row| row.label.is_some()).count() as i64, wanted);
 }
+
+#[test]
+fn arguments_are_those_of_the_calls_asked_for() {
+    let Some(generator) = generator() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("t.db");
+    let Ok(made) = Command::new("python3").arg(generator).args(["mixed", "-o"]).arg(&db).output() else {
+        return;
+    };
+    assert!(made.status.success());
+    let trace = Trace::open(std::slice::from_ref(&db), &OpenOptions::default()).unwrap();
+    let (seen, _) = trace.sweep(Select::ALL, &Control::default(), Seen::default).unwrap();
+    let calls: Vec<(ProcessIdx, i64)> = seen
+        .regions
+        .iter()
+        .filter(|row| &*trace.name(row.name).unwrap().text == "hipMemcpy")
+        .map(|row| (row.process, row.event))
+        .collect();
+    let found = trace.arguments(&calls, &Control::default()).unwrap();
+    let sql = rusqlite::Connection::open(&db).unwrap();
+    let mut statement = sql
+        .prepare(
+            "SELECT a.event_id, a.position, a.name, a.value FROM rocpd_arg a JOIN rocpd_region r ON r.event_id = a.event_id
+             JOIN rocpd_string s ON s.id = r.name_id WHERE s.string = 'hipMemcpy' ORDER BY 1, 2",
+        )
+        .unwrap();
+    let wanted: Vec<(i64, i64, String, String)> = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert!(!wanted.is_empty());
+    let found: Vec<_> = found.into_iter().map(|arg| (arg.event, arg.position, arg.name, arg.value)).collect();
+    assert_eq!(found, wanted);
+}

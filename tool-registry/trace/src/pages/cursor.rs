@@ -38,6 +38,8 @@ pub(crate) struct Cursor {
     done: bool,
     /// First and last row id of the current leaf, once asked for; empty when it has none.
     bounds: Option<(i64, i64)>,
+    /// Interior pages entered since the last jump: one that is met again points into itself.
+    entered: HashSet<u32>,
     bad_pages: HashSet<u32>,
     /// Pages that could not be read or are not what they should be, each counted once.
     pub(crate) damaged: u64,
@@ -59,6 +61,7 @@ impl Cursor {
             max_batch: (buffer_bytes / file.page_size).max(1),
             done: false,
             bounds: None,
+            entered: HashSet::new(),
             bad_pages: HashSet::new(),
             damaged: 0,
         };
@@ -73,6 +76,7 @@ impl Cursor {
         self.current = 0;
         self.batch = self.max_batch;
         self.done = false;
+        self.entered.clear();
         self.bounds = None;
         self.depth = 0;
         // The depth is that of the leftmost path; every leaf of a sound table has it. On a damaged path any sibling tells.
@@ -175,8 +179,8 @@ impl Cursor {
             level.next += 1;
             buffer.resize(self.file.page_size, 0);
             match self.interior(page, &mut buffer) {
-                Some(children) => self.levels.push(Level { children, next: 0 }),
-                None => self.note_damage(page),
+                Some(children) if self.entered.insert(page) => self.levels.push(Level { children, next: 0 }),
+                _ => self.note_damage(page),
             }
         }
     }
@@ -267,6 +271,7 @@ impl Cursor {
     /// Reads the leaf that would hold row `id`, from the root.
     fn descend_to(&mut self, id: i64) {
         self.done = false;
+        self.entered.clear();
         self.bounds = None;
         self.ahead.clear();
         self.current = 0;

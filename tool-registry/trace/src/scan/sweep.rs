@@ -285,17 +285,28 @@ pub(crate) fn sweep<S: Sweep>(
     trace: &Trace,
     select: Select,
     control: &Control,
+    make: impl FnMut() -> S,
+) -> Result<(S, ScanReport), ScanError> {
+    sweep_in(trace, select, control, make, None)
+}
+
+/// A sweep in a given mode, or in the one its size asks for.
+pub(super) fn sweep_in<S: Sweep>(
+    trace: &Trace,
+    select: Select,
+    control: &Control,
     mut make: impl FnMut() -> S,
+    mode: Option<Mode>,
 ) -> Result<(S, ScanReport), ScanError> {
     let plans = plans(trace, select);
     let bytes = plans.iter().fold(0usize, |sum, plan| sum.saturating_add(plan.bytes));
-    let mode = if bytes <= MEMORY {
+    let mode = mode.unwrap_or(if bytes <= MEMORY {
         Mode::Memory
     } else if plans.len() <= MAX_THREADS {
         Mode::Thread
     } else {
         Mode::Runs
-    };
+    });
     for attempt in 1.. {
         let (sampled, longest) = limits(trace);
         let pass = Pass::new(trace, plans.len());
