@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::error::OpenError;
-use crate::health::{HealthItem, Severity};
+use crate::health::{Health, HealthItem, Severity};
 use crate::model::{
     Agent, AgentIdx, Counter, Kernel, KernelIdx, Machine, MachineIdx, Process, ProcessIdx, RankOrigin,
     Source, SourceIdx, Symbol,
@@ -36,14 +36,19 @@ pub(crate) fn open(paths: &[PathBuf], options: &OpenOptions) -> Result<Trace, Op
         return Err(errors.into_iter().next().unwrap_or(OpenError::NoInput));
     }
     let mut trace = Trace { allow_partial: options.allow_partial, ..Trace::default() };
-    for error in &errors {
+    if let Some(first) = errors.first() {
+        let path =
+            |error: &OpenError| error.path().map_or_else(String::new, |path| path.display().to_string());
         trace.health.add(HealthItem {
             id: "skipped_source",
             severity: Severity::Warning,
-            count: 1,
-            message: format!("An input was skipped: {error}."),
-            advice: "Leave it out of the inputs, or record it again.".into(),
-            examples: vec![error.path().map_or_else(String::new, |path| path.display().to_string())],
+            count: errors.len() as u64,
+            message: format!(
+                "{} of the inputs cannot be used and are skipped; the first: {first}.",
+                errors.len()
+            ),
+            advice: "Leave them out of the inputs, or record them again.".into(),
+            examples: errors.iter().take(Health::MAX_EXAMPLES).map(path).collect(),
         });
     }
     if !inputs.duplicates.is_empty() {

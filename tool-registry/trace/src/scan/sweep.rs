@@ -205,19 +205,87 @@ impl<S: Sweep> Sweep for Chosen<'_, S> {
     }
 }
 
+/// Which stream is next, and how far it may go before another one is.
+trait Front {
+    fn set(&mut self, stream: usize, key: Option<Key>);
+    /// The stream with the smallest key, taken out, and the smallest key of the others.
+    fn take(&mut self) -> Option<(usize, Option<Key>)>;
+}
+
+/// For a handful of streams: looking at each is cheaper than keeping a heap.
+struct Few(Vec<Option<Key>>);
+
+impl Front for Few {
+    #[inline]
+    fn set(&mut self, stream: usize, key: Option<Key>) {
+        if let Some(slot) = self.0.get_mut(stream) {
+            *slot = key;
+        }
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<(usize, Option<Key>)> {
+        let mut best: Option<(Key, usize)> = None;
+        let mut second: Option<Key> = None;
+        for (at, key) in self.0.iter().enumerate() {
+            let Some(key) = *key else { continue };
+            match best {
+                Some((smallest, _)) if key >= smallest => {
+                    second = Some(second.map_or(key, |second| second.min(key)));
+                }
+                _ => {
+                    second = best.map(|(key, _)| key).or(second);
+                    best = Some((key, at));
+                }
+            }
+        }
+        best.map(|(_, at)| (at, second))
+    }
+}
+
+/// For many streams.
+struct Many(BinaryHeap<Reverse<(Key, usize)>>);
+
+impl Front for Many {
+    fn set(&mut self, stream: usize, key: Option<Key>) {
+        self.0.extend(key.map(|key| Reverse((key, stream))));
+    }
+
+    fn take(&mut self) -> Option<(usize, Option<Key>)> {
+        let Reverse((_, at)) = self.0.pop()?;
+        Some((at, self.0.peek().map(|Reverse((key, _))| *key)))
+    }
+}
+
+/// Up to this many streams are looked at one by one.
+const FEW: usize = 12;
+
 fn merge<S: Sweep>(streams: &mut [Stream], pass: &Pass<'_>, control: &Control, sink: &mut S) -> bool {
+    if streams.len() <= FEW {
+        merge_by(Few(vec![None; streams.len()]), streams, pass, control, sink)
+    } else {
+        merge_by(Many(BinaryHeap::new()), streams, pass, control, sink)
+    }
+}
+
+fn merge_by<S: Sweep>(
+    mut front: impl Front,
+    streams: &mut [Stream],
+    pass: &Pass<'_>,
+    control: &Control,
+    sink: &mut S,
+) -> bool {
     /// Rows between two looks at the controls.
     const STRIDE: u64 = 4096;
-    let mut heap: BinaryHeap<Reverse<(Key, usize)>> = BinaryHeap::new();
     for (at, stream) in streams.iter_mut().enumerate() {
         each!(stream, rows => rows.step());
-        heap.extend(stream.key().map(|key| Reverse((key, at))));
+        front.set(at, stream.key());
     }
     let mut budget = STRIDE;
-    while let Some(Reverse((_, at))) = heap.pop() {
+    while let Some((at, limit)) = front.take() {
         let Some(stream) = streams.get_mut(at) else { continue };
-        stream.deliver(heap.peek().map(|Reverse((key, _))| *key), sink, &mut budget);
-        heap.extend(stream.key().map(|key| Reverse((key, at))));
+        stream.deliver(limit, sink, &mut budget);
+        front.set(at, stream.key());
         if budget == 0 {
             control.rows.fetch_add(STRIDE, Ordering::Relaxed);
             budget = STRIDE;
