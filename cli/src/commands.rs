@@ -9,8 +9,10 @@ use crate::options;
 pub mod analyze;
 pub mod call;
 pub mod completions;
+pub mod config;
 pub mod demo;
 pub mod mcp;
+pub mod providers;
 pub mod tools;
 
 /// One command: how it is declared and what runs it.
@@ -22,6 +24,8 @@ struct Entry {
 /// Every command, in the order of the help.
 const COMMANDS: &[Entry] = &[
     Entry { table: analyze::table, run: analyze::run },
+    Entry { table: config::table, run: config::run },
+    Entry { table: providers::table, run: providers::run },
     Entry { table: mcp::table, run: mcp::run },
     Entry { table: call::table, run: call::run },
     Entry { table: tools::table, run: tools::run },

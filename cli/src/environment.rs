@@ -36,6 +36,11 @@ impl Environment {
         self.values.get(name).map(String::as_str).filter(|value| !value.trim().is_empty())
     }
 
+    /// All of it.
+    pub fn map(&self) -> &BTreeMap<String, String> {
+        &self.values
+    }
+
     /// The first of several names that is set, with its value.
     pub fn first<'a>(&self, names: &[&'a str]) -> Option<(&'a str, &str)> {
         names.iter().find_map(|name| self.get(name).map(|value| (*name, value)))

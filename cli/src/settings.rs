@@ -1,7 +1,11 @@
 //! Effective settings: the configuration file under the environment, and whether air-gap is on.
 
+use std::collections::BTreeMap;
+
+use perfxpert_agent::LlmFacts;
 use perfxpert_agent::config::{self, Config, Fault, KEYS, Key, Place, Value};
 use perfxpert_schemas::ErrorKind;
+use perfxpert_schemas::tools::agent::run::ProviderName;
 
 use crate::App;
 use crate::environment::Environment;
@@ -125,10 +129,24 @@ impl Settings {
         }
     }
 
+    /// The same settings as the model services read them.
+    pub fn of_models(&self, environment: &Environment) -> perfxpert_agent::Settings {
+        let facts = LlmFacts { models: models(), ..LlmFacts::default() };
+        perfxpert_agent::Settings::from_map(environment.map(), &self.config.values(), facts)
+    }
+
     /// The file's own content.
     pub fn file(&self) -> &Config {
         &self.config
     }
+}
+
+/// The built-in model of each service.
+fn models() -> BTreeMap<ProviderName, String> {
+    let named = |name: ProviderName| {
+        Some((name, perfxpert_knowledge::clients::default_model(name.as_str())?.to_owned()))
+    };
+    ProviderName::ALL.into_iter().filter_map(named).collect()
 }
 
 #[cfg(test)]

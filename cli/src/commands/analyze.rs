@@ -250,6 +250,9 @@ pub fn deliver(
         (Destination::File(path), Some(target)) => {
             target.write(rendered.as_bytes())?;
             app.terminal.remark(&format!("Analysis written to: {}", output::shown(path)));
+            if format == Format::Text {
+                app.terminal.remark("Tip: --format webview writes a one-file HTML report.");
+            }
         }
         _ => app.terminal.product(&rendered)?,
     }
