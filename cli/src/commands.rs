@@ -12,6 +12,7 @@ pub mod completions;
 pub mod config;
 pub mod demo;
 pub mod mcp;
+pub mod mcp_setup;
 pub mod providers;
 pub mod tools;
 

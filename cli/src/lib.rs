@@ -22,6 +22,7 @@ pub mod config_edit;
 pub mod environment;
 pub mod failure;
 pub mod inputs;
+pub mod mcp_clients;
 pub mod model;
 pub mod options;
 pub mod output;

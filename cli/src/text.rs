@@ -65,6 +65,16 @@ pub fn nearest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     best.map(|(_, name)| name)
 }
 
+/// A unified diff with three lines of context; empty when nothing differs.
+pub fn unified_diff(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
+    similar::TextDiff::from_lines(old, new)
+        .unified_diff()
+        .context_radius(3)
+        .header(old_name, new_name)
+        .missing_newline_hint(true)
+        .to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

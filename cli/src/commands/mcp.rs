@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
 
+use crate::commands::mcp_setup;
 use crate::failure::Failure;
 use crate::options::{self, Absent, Values};
 use crate::{App, ServeRequest};
@@ -12,7 +13,10 @@ use crate::{App, ServeRequest};
 pub fn table() -> Command {
     let examples = ["perfxpert mcp", "perfxpert mcp serve --tools agents --tool-names bare"];
     let command = options::command("mcp", "Run the MCP server, or set it up in a client", examples);
-    with_serve_options(command).args_conflicts_with_subcommands(true).subcommand(serve_table("serve"))
+    with_serve_options(command)
+        .args_conflicts_with_subcommands(true)
+        .subcommand(serve_table("serve"))
+        .subcommands(mcp_setup::tables())
 }
 
 /// The program `perfxpert-mcp`: the same options as `mcp serve`.
@@ -59,7 +63,8 @@ fn with_serve_options(command: Command) -> Command {
 /// Whatever ended it early.
 pub fn run(app: &App, matches: &ArgMatches) -> Result<u8, Failure> {
     match matches.subcommand() {
-        Some((_, matches)) => serve(app, matches),
+        Some(("serve", matches)) => serve(app, matches),
+        Some((action, matches)) => mcp_setup::run(app, action, matches),
         None => serve(app, matches),
     }
 }

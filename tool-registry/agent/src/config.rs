@@ -278,7 +278,7 @@ pub fn name_of_line(line: &str) -> Option<&str> {
     let name = name.trim_end();
     let is_name =
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
-    (is_name && (rest.is_empty() || rest.starts_with([' ', '\t', '\r']))).then_some(name)
+    (is_name && (rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))).then_some(name)
 }
 
 /// The keys with their lines, in order; refuses what a flat file cannot hold.
