@@ -13,6 +13,7 @@ use crate::budget::{
     DOUBLED_OUTPUT_TOKENS, LEAST_OUTPUT_TOKENS, PACK_CHARACTERS, REPAIRS, SMALL_PACK_CHARACTERS,
     TOOL_CALLS_PER_RUN, TOOL_CALLS_PER_TURN, TOOL_RESULT_CHARACTERS, TOOL_VIOLATIONS, estimate_tokens,
 };
+use crate::chain::Trail;
 use crate::error::ProviderError;
 use crate::message::{ChatReply, ChatRequest, Message, Part, Role, Stop, ToolChoice};
 use crate::preflight::Candidate;
@@ -21,7 +22,7 @@ use crate::provider::Provider;
 use crate::redact::{Outbound, Redactor};
 use crate::reply::{Reply, SUBMIT_ANSWER, reply_schema};
 use crate::retry::{Effort, Turn};
-use crate::run::{RunRequest, Runtime, Trail};
+use crate::run::{RunRequest, Runtime};
 use crate::session::Session;
 use crate::toolbox::{CallCx, ToolSpec, Toolbox};
 

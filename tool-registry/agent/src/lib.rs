@@ -7,7 +7,9 @@
 //! is said in the [`RunOutcome`].
 
 mod adapt;
+mod assemble;
 mod budget;
+mod chain;
 mod claims;
 mod classify;
 mod clock;

@@ -307,6 +307,7 @@ impl Maker<'_> {
         }
         let verify = self.name != ProviderName::Private || self.settings.private_verify;
         if !verify && url.scheme() == "https" {
+            tracing::warn!(host = host.as_str(), "the certificate of this host is not checked");
             notices.push(Notice {
                 code: "tls_unverified".to_owned(),
                 message: format!(

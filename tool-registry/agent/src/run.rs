@@ -1,35 +1,30 @@
 //! One agent run: whom to ask, what they said, and what of it is used.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use perfxpert_schemas::tools::agent::run::{
-    AgentRun, Attempt, AttemptOutcome, Notice, PromptRef, ProviderName, RunMode, SessionUse, TokenUse,
-    ToolUse,
-};
+use perfxpert_schemas::tools::agent::run::{AgentRun, Notice, PromptRef, RunMode, SessionUse};
 use perfxpert_schemas::{ErrorKind, ErrorObject};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapt::Learned;
+use crate::assemble::{narrative, note_dropped_proposals, titles};
 use crate::budget::TOOL_CALLS_LISTED;
-use crate::claims::{ClaimGate, Tally, dropped_notice, fingerprint, first_sentence, is_concrete};
+use crate::chain::{Answer, End, Trail, ask_chain};
+use crate::claims::{ClaimGate, Tally, dropped_notice};
 use crate::clock::{Clock, SystemClock};
-use crate::converse::{Conversation, Halt};
-use crate::error::{ProviderError, chain_exhausted, whole_seconds, with_attempts};
+use crate::converse::Conversation;
+use crate::error::{whole_seconds, with_attempts};
 use crate::pack::{EvidencePack, Lexicon};
-use crate::preflight::{Candidate, ModelChoice, Plan, plan};
+use crate::preflight::{ModelChoice, Plan, plan};
 use crate::prompt::{ComposedPrompt, PromptFiles};
 use crate::proposals::{Judge, Proposal, ProposalProvenance};
 use crate::redact::{PathRoot, Redactor, Scrubber};
-use crate::reply::Reply;
 use crate::session::{Session, Sessions};
 use crate::settings::Settings;
 use crate::toolbox::{AgentSpec, Toolbox};
-
-/// Longest assembled narrative, in characters.
-const NARRATIVE: usize = 1500;
 
 /// Whether model-written proposals may be listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -155,42 +150,6 @@ impl std::fmt::Debug for Runtime {
     }
 }
 
-/// What a run collects on its way; it outlives the conversation when that is cut short.
-#[derive(Debug, Default)]
-pub(crate) struct Trail {
-    pub(crate) attempts: Vec<Attempt>,
-    pub(crate) turns: u32,
-    pub(crate) tool_calls: Vec<ToolUse>,
-    pub(crate) tokens: TokenUse,
-    pub(crate) notices: Vec<Notice>,
-    failed: Vec<ProviderError>,
-    tried: Vec<ProviderName>,
-}
-
-impl Trail {
-    pub(crate) fn note(&mut self, code: &str, message: impl Into<String>) {
-        let notice = Notice { code: code.to_owned(), message: message.into() };
-        if !self.notices.contains(&notice) {
-            self.notices.push(notice);
-        }
-    }
-}
-
-/// How the model part ended.
-enum End {
-    Answer(Answer),
-    Failed(Box<ErrorObject>),
-    /// Malformed, refused, or out of budget: said, and never an error.
-    Stopped,
-}
-
-struct Answer {
-    reply: Reply,
-    provider: ProviderName,
-    model: Option<String>,
-    model_source: String,
-}
-
 /// Says `exit` whatever happens to the run.
 struct Phase<'a> {
     progress: Option<&'a dyn Progress>,
@@ -286,7 +245,7 @@ impl Runtime {
             self.settings.fence_profile,
         );
         run.prompt = Some(PromptRef { id: prompt.id.clone(), sha256: prompt.sha256.clone() });
-        let mut trail = Trail { notices: plan.notices.clone(), ..Trail::default() };
+        let mut trail = Trail::starting_with(plan.notices.clone());
         let deadline = self.clock.now() + self.settings.budgets.model_time(cx.progress.is_some());
         let conversation = Conversation {
             runtime: self,
@@ -315,10 +274,9 @@ impl Runtime {
                 if request.on_failure == OnFailure::Error {
                     return Err(with_attempts(*error, &trail.attempts));
                 }
-                trail.notices.insert(
-                    plan.notices.len().min(trail.notices.len()),
-                    Notice { code: "provider_failed".to_owned(), message: error.message.clone() },
-                );
+                // The failure is the first thing the run says; what led to it follows.
+                let failed = Notice { code: "provider_failed".to_owned(), message: error.message.clone() };
+                trail.notices.insert(0, failed);
                 run.error = Some(*error);
                 None
             }
@@ -463,217 +421,6 @@ impl Runtime {
 fn outcome(run: AgentRun) -> RunOutcome {
     let warnings = run.notices.iter().map(|notice| notice.message.clone()).collect();
     RunOutcome { run, narrative: None, titles: BTreeMap::new(), proposals: None, warnings }
-}
-
-/// Kept claims in the model's order, with the verdict's own sentence in front when none of them rests on it.
-fn narrative(
-    request: &RunRequest<'_>,
-    gate: &ClaimGate<'_>,
-    reply: &Reply,
-    tally: &mut Tally,
-) -> Option<String> {
-    let mut kept: Vec<String> = Vec::new();
-    let mut seen = HashSet::new();
-    let mut leads = false;
-    for claim in &reply.claims {
-        match gate.claim(claim) {
-            Ok((text, cites)) if seen.insert(fingerprint(&text)) => {
-                tally.keep();
-                leads |= request.lead_id.is_some_and(|lead| cites.iter().any(|id| id == lead));
-                kept.push(text);
-            }
-            Ok(_) => tally.drop("duplicate"),
-            Err(reason) => tally.drop(reason.as_str()),
-        }
-    }
-    if kept.is_empty() {
-        return None;
-    }
-    // Every narrative names a percentage or a kernel; the computed first sentence does.
-    let concrete = kept.iter().any(|text| is_concrete(text));
-    if request.lead_id.is_some() && !(leads && concrete) {
-        kept.insert(0, first_sentence(request.narrative).to_owned());
-    }
-    let mut text = String::new();
-    for sentence in kept {
-        let longer = text.chars().count() + 1 + sentence.chars().count();
-        if !text.is_empty() && longer > NARRATIVE {
-            break;
-        }
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text.push_str(&sentence);
-    }
-    Some(text)
-}
-
-fn titles(
-    request: &RunRequest<'_>,
-    gate: &ClaimGate<'_>,
-    reply: &Reply,
-    tally: &mut Tally,
-) -> BTreeMap<String, AcceptedTitle> {
-    let mut accepted: BTreeMap<String, AcceptedTitle> = BTreeMap::new();
-    if !request.titles {
-        return accepted;
-    }
-    for title in &reply.titles {
-        let entry = request.pack.entries.iter().find(|entry| entry.key == title.key);
-        let mut judge = |text: &Option<String>| -> Option<String> {
-            let text = text.as_deref()?;
-            let Some(entry) = entry else {
-                tally.drop("cites_nothing");
-                return None;
-            };
-            match gate.entry_text(text, &entry.evidence) {
-                Ok(text) => {
-                    tally.keep();
-                    Some(text)
-                }
-                Err(reason) => {
-                    tally.drop(reason.as_str());
-                    None
-                }
-            }
-        };
-        let (new_title, note) = (judge(&title.title), judge(&title.note));
-        if new_title.is_some() || note.is_some() {
-            let slot = accepted.entry(title.key.clone()).or_default();
-            slot.title = new_title.or(slot.title.take());
-            slot.note = note.or(slot.note.take());
-        }
-    }
-    accepted
-}
-
-fn note_dropped_proposals(trail: &mut Trail, dropped: &[&'static str]) {
-    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
-    for reason in dropped {
-        let times = counts.entry(*reason).or_insert(0);
-        *times = times.saturating_add(1);
-    }
-    if !counts.is_empty() {
-        let listed: Vec<String> = counts.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
-        trail.note(
-            "proposals_rejected",
-            format!("Model proposals: {} not listed ({}).", dropped.len(), listed.join(", ")),
-        );
-    }
-}
-
-/// Candidates in order until one answers, one fails for good, or all are used up.
-async fn ask_chain(
-    candidates: &[Candidate],
-    conversation: &Conversation<'_>,
-    progress: Option<&dyn Progress>,
-    trail: &mut Trail,
-) -> End {
-    for candidate in candidates {
-        let provider = match &candidate.provider {
-            Ok(provider) => provider,
-            Err(why) => {
-                trail.attempts.push(attempt(candidate, AttemptOutcome::Skipped, why));
-                continue;
-            }
-        };
-        if let (Some(progress), Some(failed)) = (progress, trail.failed.last()) {
-            let kind = failed.kind.outcome().as_str();
-            progress.say(&format!("provider {} failed ({kind}), trying {}", failed.provider, candidate.name));
-        }
-        for notice in provider.notices() {
-            trail.note(&notice.code, notice.message);
-        }
-        if conversation.request.thinking_tokens.is_some() && candidate.name != ProviderName::Anthropic {
-            trail.note("thinking_ignored", format!("`thinking_tokens` has no effect on {}.", candidate.name));
-        }
-        trail.tried.push(candidate.name);
-        let place = trail.attempts.len();
-        trail.attempts.push(attempt(candidate, AttemptOutcome::Timeout, "cut off by the run's own limit"));
-        let ended = conversation.hold(candidate, provider.as_ref(), trail, place).await;
-        let set = |trail: &mut Trail, outcome: AttemptOutcome, message: &str| {
-            if let Some(attempt) = trail.attempts.get_mut(place) {
-                attempt.outcome = outcome;
-                attempt.message = message.to_owned();
-            }
-        };
-        match ended {
-            Ok((reply, model)) => {
-                set(trail, AttemptOutcome::Ok, "");
-                note_hops(trail, true);
-                let model = model.or_else(|| candidate.model.clone());
-                if let Some(attempt) = trail.attempts.get_mut(place) {
-                    attempt.model = attempt.model.take().or_else(|| model.clone());
-                }
-                let model = candidate.model.clone().or(model);
-                let model_source = candidate.model_source.clone();
-                return End::Answer(Answer { reply, provider: candidate.name, model, model_source });
-            }
-            Err(Halt::Provider(failure)) => {
-                set(trail, failure.kind.outcome(), &failure.message);
-                if let Some(attempt) = trail.attempts.get_mut(place) {
-                    attempt.status = failure.status;
-                    attempt.retry_after_s = failure.retry_after.map(whole_seconds);
-                    attempt.model = attempt.model.take().or_else(|| failure.model.clone());
-                }
-                let stands = !failure.kind.cascades();
-                trail.failed.push(*failure);
-                if stands {
-                    break;
-                }
-            }
-            Err(Halt::Stopped { outcome, code, message }) => {
-                set(trail, outcome, &message);
-                note_hops(trail, false);
-                trail.note(code, message);
-                return End::Stopped;
-            }
-        }
-    }
-    note_hops(trail, false);
-    let Some(last) = trail.failed.last() else {
-        // Every candidate was passed over; preflight lets the first one through, so this is a chain of fallbacks only.
-        trail.note("no_provider", "No provider of the chain could be asked; the computed text stands.");
-        return End::Stopped;
-    };
-    let error = if trail.tried.len() > 1 && last.kind.cascades() {
-        chain_exhausted(&trail.tried, last)
-    } else {
-        last.to_error_object()
-    };
-    End::Failed(Box::new(error))
-}
-
-fn attempt(candidate: &Candidate, outcome: AttemptOutcome, message: &str) -> Attempt {
-    Attempt {
-        provider: candidate.name,
-        model: candidate.model.clone(),
-        outcome,
-        status: None,
-        retries: 0,
-        retry_after_s: None,
-        message: message.to_owned(),
-    }
-}
-
-/// One sentence per failure that another candidate followed.
-fn note_hops(trail: &mut Trail, last_used: bool) {
-    let lines: Vec<String> = trail
-        .failed
-        .iter()
-        .enumerate()
-        .filter_map(|(i, failed)| {
-            let next = trail.tried.get(i + 1)?;
-            let used = last_used && i + 2 == trail.tried.len();
-            let kind = failed.kind.outcome().as_str();
-            let status = failed.status.map(|status| format!(", HTTP {status}")).unwrap_or_default();
-            let verb = if used { "used" } else { "tried" };
-            Some(format!("Provider {} failed ({kind}{status}); {verb} {next}.", failed.provider))
-        })
-        .collect();
-    for line in lines {
-        trail.note("provider_hop", line);
-    }
 }
 
 #[cfg(test)]

@@ -220,6 +220,11 @@ impl PathMap {
         let mut out = String::with_capacity(text.len());
         let mut end = 0;
         for found in rule.find_iter(text) {
+            // `reduction@log` is the key of an entry, not a token.
+            let before = text.get(..found.start()).and_then(|text| text.chars().next_back());
+            if found.as_str().starts_with('@') && before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+                continue;
+            }
             out.push_str(text.get(end..found.start()).unwrap_or_default());
             end = found.end();
             let token = found.as_str().trim_end_matches(['.', '/']);

@@ -128,6 +128,18 @@ fn tool_arguments_come_back_as_the_caller_wrote_them_and_nothing_else_opens() {
 }
 
 #[test]
+fn a_token_is_put_back_and_a_key_that_looks_like_one_stays() {
+    let redactor = redactor();
+    let restore = |text: &str| redactor.restore_text(text).map_err(|_| ());
+    assert_eq!(restore("in @db and @src/a/b.hip."), Ok("in runs/demo_gemm.db and a/b.hip.".to_owned()));
+    assert_eq!(restore("see vgpr_reduction@log"), Ok("see vgpr_reduction@log".to_owned()));
+    assert_eq!(restore("see @log"), Err(()));
+    assert_eq!(restore("see [PATH-9]"), Err(()));
+    assert_eq!(redactor.text("/opt/rocm/bin/x"), "[PATH-1]");
+    assert_eq!(restore("see [PATH-1]"), Ok("see /opt/rocm/bin/x".to_owned()));
+}
+
+#[test]
 fn a_block_that_must_go_back_unchanged_goes_without_when_it_repeats_a_secret() {
     let redactor = redactor();
     let ask = |block: serde_json::Value| {

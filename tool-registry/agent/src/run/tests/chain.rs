@@ -129,6 +129,15 @@ async fn an_exhausted_chain_lists_everyone_as_the_example_shows() {
 }
 
 #[tokio::test]
+async fn the_failure_is_the_first_warning_whatever_else_was_noted() {
+    let more = [("PERFXPERT_MAX_TOKENS", "many".to_owned())];
+    let done = run_with(ProviderName::OpenAi, vec![failure(401, "x", "m")], &more, |_| {}).await;
+    let codes: Vec<&str> = done.ok().run.notices.iter().map(|notice| notice.code.as_str()).collect();
+    assert_eq!(codes, ["provider_failed", "bad_setting"]);
+    assert_eq!(done.ok().warnings[0], "LLM auth failed for openai. Check OPENAI_API_KEY is set correctly.");
+}
+
+#[tokio::test]
 async fn a_single_providers_error_is_unchanged() {
     let done = run(ProviderName::Anthropic, vec![failure(429, "x", "slow"); 3]).await;
     let error = done.ok().run.error.clone().unwrap();
