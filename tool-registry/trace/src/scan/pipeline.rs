@@ -73,7 +73,8 @@ impl<'t> Pass<'t> {
             failure: Mutex::default(),
             tallies: Mutex::default(),
             streams,
-            buffer: (BUFFERS / (2 * streams)).clamp(4096, 512 << 10),
+            // More than this leaves the processor's cache before it is decoded.
+            buffer: (BUFFERS / (2 * streams)).clamp(4096, 128 << 10),
         }
     }
 
