@@ -1,8 +1,8 @@
 //! What the sweep must know about kernels, calls, GPUs and streams beyond their ids.
 
 use perfxpert_trace::{
-    Agent, AgentIdx, AgentKind, Family, KernelIdx, MachineIdx, Name, NameIdx, ProcessIdx, SourceIdx,
-    StreamIdx, Trace,
+    AgentIdx, AgentKind, Family, KernelIdx, MachineIdx, Name, NameIdx, ProcessIdx, SourceIdx, StreamIdx,
+    Trace,
 };
 
 use perfxpert_knowledge::kernels::Category;
@@ -36,7 +36,7 @@ impl Tables for Trace {
     }
 
     fn agent(&self, agent: AgentIdx) -> Option<(AgentKind, MachineIdx)> {
-        self.agents().get(agent.get()).map(|agent: &Agent| (agent.kind, agent.machine))
+        Self::agent(self, agent).map(|agent| (agent.kind, agent.machine))
     }
 
     fn process(&self, process: ProcessIdx) -> Option<(MachineIdx, SourceIdx)> {
