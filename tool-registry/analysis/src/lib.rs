@@ -5,11 +5,17 @@
 
 pub mod collection;
 pub mod counter_passes;
+pub mod counters;
+pub mod evidence;
+pub mod gpu;
 pub mod health;
+pub mod hotspots;
 pub mod intent;
+pub mod missing;
 pub mod occupancy;
 pub mod plateau;
 pub mod profile;
+pub mod resources;
 pub mod roofline;
 pub mod rounding;
 pub mod source_plan;

@@ -53,6 +53,8 @@ pub struct RunProfile {
     pub repeated: Vec<RepeatedKernel>,
     /// Median duration of all dispatches, ns; `None` without any.
     pub median_dispatch: Option<f64>,
+    /// Median duration, ns, of the calls of the kernels a verdict rests on ([`crate::hotspots::decisive`]).
+    pub hot_median: Option<f64>,
     /// Dispatches shorter than [`crate::sweep::Limits::short_kernel`], and their summed time.
     pub short: ShortKernels,
     /// Collective dispatches in start order, at most [`crate::sweep::Limits::max_collectives`].

@@ -42,7 +42,6 @@ use self::sequence::{Sequences, Step, Stream};
 use self::slices::Slices;
 use self::table::Table;
 use self::thread::Thread;
-use self::waiting::Waiting;
 use crate::profile::{CollectiveInstance, KernelKind, RunProfile};
 use crate::units::{Bytes, Nanos};
 
@@ -111,8 +110,7 @@ struct CallStats {
 #[derive(Debug)]
 struct ProcessState {
     agents: Vec<usize>,
-    /// Calls as a GPU without any work yet would see them.
-    probe: Waiting,
+    threads: Vec<usize>,
     calls: Calls,
     api_calls: u64,
     gpu_span: Option<(i64, i64)>,
@@ -189,7 +187,7 @@ impl<'t> Sweep<'t> {
             processes: (0..count)
                 .map(|_| ProcessState {
                     agents: Vec::new(),
-                    probe: Waiting::new(),
+                    threads: Vec::new(),
                     calls: Calls::new(calls),
                     api_calls: 0,
                     gpu_span: None,
@@ -265,7 +263,16 @@ impl<'t> Sweep<'t> {
         }
         let Some(state) = self.processes.get_mut(process.get()) else { return };
         if agent.processes.is_empty() {
-            agent.waiting = state.probe.clone();
+            // Calls that are still open may reach into the first gap.
+            let threads = state.threads.iter().filter_map(|&thread| self.threads.get(thread));
+            let mut open: Vec<_> = threads.flat_map(Thread::open).collect();
+            open.sort_unstable();
+            for (start, end, name) in open {
+                let traits = self.names.get(name as usize).and_then(|name| name.traits.as_ref());
+                if let Some(traits) = traits {
+                    agent.waiting.call((start, end), name, traits.class, traits.blocking, |_| {});
+                }
+            }
         } else if state.api_calls > 0 {
             // Its earlier calls were not held against this GPU's earlier gaps.
             self.late.insert((agent.agent, process));
@@ -295,14 +302,15 @@ impl perfxpert_trace::Sweep for Sweep<'_> {
         }
         process.api_calls += 1;
         let thread = self.threads.at(row.thread.get());
+        if !std::mem::replace(&mut thread.known, true) {
+            process.threads.push(row.thread.get());
+        }
         let nested = thread.call(row.start, row.end, row.name.0, blocking);
         self.host.outermost += nested.outermost;
         self.host.blocked += nested.blocked;
         if process.calls.insert(row.call, row.start, row.end, row.name.0, thread.waited) {
             self.host.early += 1;
         }
-        process.probe.restart(row.start);
-        process.probe.call((row.start, row.end), row.name.0, class, blocking, |_| {});
         for &at in &process.agents {
             if let Some(agent) = self.agents.get_mut(at) {
                 let slices = self.machines.at(agent.machine.get()).as_mut();

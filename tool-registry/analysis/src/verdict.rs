@@ -43,6 +43,8 @@ pub struct Evidence {
     pub gpu_util: Option<f64>,
     /// Host-call share of the window.
     pub api_overhead: Option<f64>,
+    /// Share of the window the GPU waits for launch calls; without it the host-call share stands in.
+    pub launch_wait: Option<f64>,
     /// Part of host and idle time inside or right after blocking calls.
     pub sync_wait: Option<f64>,
     /// Only collective kernels run.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use perfxpert_analysis::profile::{GapCause, RunProfile};
-use perfxpert_analysis::{Nanos, sweep};
+use perfxpert_analysis::{Nanos, evidence, sweep};
 use perfxpert_fixtures::{GpuTruth, Knobs, Planted, scenarios};
 use perfxpert_trace::{Control, OpenOptions, Trace};
 
@@ -129,6 +129,16 @@ fn differences(planted: &Planted, trace: &Trace) -> Vec<String> {
         let seen = profile.health.get(id).map(|item| item.count);
         if seen.is_some() != truth.health.contains_key(id) {
             found.push(format!("health {id}: {seen:?}, planted {:?}", truth.health.get(id)));
+        }
+    }
+    // Without counters the timeline alone decides; with them the counters have their say first.
+    let counters = trace.processes().iter().any(|process| process.has.counters);
+    if let (Some(wanted), false) = (&truth.verdict, counters) {
+        let (verdict, confidence) = evidence::verdict(&profile, None, &profile.health);
+        let seen = (verdict.kind.as_str(), verdict.detail.map(|detail| detail.as_str()));
+        let detail = wanted.detail.as_deref().filter(|detail| !detail.is_empty());
+        if seen.0 != wanted.label || (detail.is_some() && seen.1 != detail) {
+            found.push(format!("verdict {seen:?} {confidence}, planted {wanted:?}; {}", verdict.reason));
         }
     }
     let parts = profile.parts();

@@ -11,6 +11,7 @@ use super::quantile::median_over;
 use super::slices::Slices;
 use super::{Plan, Sweep};
 use crate::health;
+use crate::hotspots::decisive;
 use crate::profile::{
     AgentKernel, AgentProfile, CALL_CLASSES, CallProfile, CauseTotal, ClassTotal, CopyProfile, GapCause,
     GapProfile, HostProfile, KernelKind, KernelProfile, MachineProfile, Order, ProcessProfile, RowCounts,
@@ -66,6 +67,9 @@ impl Sweep<'_> {
         let processes = self.process_profiles();
         let all = self.kernels.iter().flat_map(|kernel| [&kernel.kept, &kernel.dropped]);
         let median_dispatch = median_over(all);
+        let decisive: Vec<_> =
+            decisive(&kernels).filter_map(|kernel| self.kernels.get(kernel.kernel.get())).collect();
+        let hot_median = median_over(decisive.iter().flat_map(|kernel| [&kernel.kept, &kernel.dropped]));
         let short = kernels.iter().fold(ShortKernels::default(), |mut sum, kernel| {
             sum.count += kernel.short.count;
             sum.total += kernel.short.total;
@@ -107,6 +111,7 @@ impl Sweep<'_> {
             pairs_left_out,
             repeated,
             median_dispatch,
+            hot_median,
             short,
             collectives: std::mem::take(&mut self.collectives),
             collectives_total: self.collectives_total,

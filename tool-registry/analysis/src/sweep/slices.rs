@@ -21,14 +21,15 @@ pub(crate) enum Part {
 #[derive(Clone, Debug)]
 pub(crate) struct Slices {
     start: i64,
-    width: u64,
+    /// Slices are 2^shift ns wide.
+    shift: u32,
     parts: [Vec<u64>; 4],
 }
 
 impl Slices {
     /// The first slice begins with the machine's first event.
     pub(crate) fn new(start: i64) -> Self {
-        Self { start, width: 1, parts: std::array::from_fn(|_| vec![0; FINE]) }
+        Self { start, shift: 0, parts: std::array::from_fn(|_| vec![0; FINE]) }
     }
 
     pub(crate) fn add(&mut self, part: Part, start: i64, end: i64) {
@@ -36,24 +37,28 @@ impl Slices {
             return;
         }
         let (from, to) = (self.start.abs_diff(start), self.start.abs_diff(end));
-        while (to - 1) / self.width >= FINE as u64 {
+        while (to - 1) >> self.shift >= FINE as u64 {
             self.widen();
         }
+        let shift = self.shift;
         let Some(row) = self.parts.get_mut(part as usize) else { return };
-        let first = from / self.width;
-        let last = (to - 1) / self.width;
-        let width = self.width;
-        let (Ok(skip), Ok(count)) = (usize::try_from(first), usize::try_from(last - first + 1)) else {
+        let (first, last) = (from >> shift, (to - 1) >> shift);
+        let Ok(skip) = usize::try_from(first) else { return };
+        if first == last {
+            if let Some(slice) = row.get_mut(skip) {
+                *slice += to - from;
+            }
             return;
-        };
+        }
+        let Ok(count) = usize::try_from(last - first + 1) else { return };
         for (at, slice) in (first..).zip(row.iter_mut().skip(skip).take(count)) {
-            let (low, high) = (at * width, (at + 1) * width);
+            let (low, high) = (at << shift, (at + 1) << shift);
             *slice += to.min(high) - from.max(low);
         }
     }
 
     fn widen(&mut self) {
-        self.width = self.width.saturating_mul(2);
+        self.shift += 1;
         for row in &mut self.parts {
             let halved: Vec<u64> = row.chunks(2).map(|pair| pair.iter().sum()).collect();
             row.clear();
@@ -73,7 +78,7 @@ impl Slices {
             (waiting, Part::Waiting),
             (api, Part::HostApi),
         ] {
-            let mut fine = Reader { row, width: self.width, at: 0, before: 0 };
+            let mut fine = Reader { row, width: 1 << self.shift, at: 0, before: 0 };
             let mut done = 0;
             for (slice, number) in slices.iter_mut().zip(1_u128..) {
                 let edge = u128::from(span.0) * number / u128::from(count.max(1));
@@ -97,7 +102,7 @@ impl Slices {
                 }
             }
         }
-        Timeline { start: self.start, span, slices, approximate: self.width > 1 }
+        Timeline { start: self.start, span, slices, approximate: self.shift > 0 }
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Thread {
     /// The last blocking call that was over when the latest call started.
     pub(crate) waited: (i64, i64),
     pending_wait: (i64, i64),
+    /// Whether its process knows of it.
+    pub(crate) known: bool,
     /// Where the last dispatch of this thread went.
     pub(crate) last_stream: Option<usize>,
 }
@@ -42,6 +44,7 @@ impl Default for Thread {
             blocked_end: i64::MIN,
             waited: never,
             pending_wait: never,
+            known: false,
             last_stream: None,
         }
     }
@@ -51,6 +54,11 @@ impl Default for Thread {
 const DEPTH: usize = 64;
 
 impl Thread {
+    /// Calls that may still be open, as (start, end, name).
+    pub(crate) fn open(&self) -> impl Iterator<Item = (i64, i64, u32)> + '_ {
+        self.open.iter().map(|open| (open.start, open.end, open.name))
+    }
+
     /// A call begins; calls of the thread come in order of their start.
     pub(crate) fn call(&mut self, start: i64, end: i64, name: u32, blocking: bool) -> Nested {
         while self.open.last().is_some_and(|last| last.end <= start) {

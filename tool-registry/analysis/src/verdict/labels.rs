@@ -49,11 +49,13 @@ fn labels(evidence: &Evidence, window: &Window) -> Vec<Label> {
     };
     let at_least =
         |detail, metric, value, threshold| rule(detail, metric, value, Compare::AtLeast, threshold);
+    // Copies between GPUs are a label of their own; what is known to be theirs does not speak for the host link.
+    let host_copy = (window.exposed_copy - evidence.exposed_peer_copy.unwrap_or(0.0)).max(0.0);
     let mut all = vec![timeline(
         Detail::HostDeviceCopy,
-        vec![at_least(Detail::HostDeviceCopy, EXPOSED_COPY, window.exposed_copy, limits.exposed_copy_share)],
-        window.exposed_copy > lost,
-        support(window.exposed_copy, limits.exposed_copy_share),
+        vec![at_least(Detail::HostDeviceCopy, EXPOSED_COPY, host_copy, limits.exposed_copy_share)],
+        host_copy > lost,
+        support(host_copy, limits.exposed_copy_share),
     )];
     let share = |detail, metric, value: Option<f64>, threshold| {
         let value = value?;
@@ -83,14 +85,16 @@ fn labels(evidence: &Evidence, window: &Window) -> Vec<Label> {
     let part = |value: f64| if lost > 0.0 { (value / lost).min(1.0) } else { 0.0 };
     let lost_enough = |detail| at_least(detail, LOST, lost, limits.host_and_idle_share);
     if let (Some(duration), Some(calls), Some(api)) =
-        (evidence.kernel_duration_us, evidence.kernel_calls, evidence.api_overhead)
+        (evidence.kernel_duration_us, evidence.kernel_calls, evidence.launch_wait.or(evidence.api_overhead))
     {
         let detail = Detail::LaunchOverhead;
+        let launch_metric =
+            if evidence.launch_wait.is_some() { "launch_wait_pct" } else { "api_overhead_pct" };
         let held = vec![
             lost_enough(detail),
             rule(detail, "avg_kernel_duration_us", duration, Compare::Below, limits.short_kernel_us),
             rule(detail, "total_kernel_calls", calls, Compare::Above, limits.many_dispatches as f64),
-            at_least(detail, "api_overhead_pct", api, lost * limits.launch_part),
+            at_least(detail, launch_metric, api, lost * limits.launch_part),
         ];
         let strength = support(lost, limits.host_and_idle_share).min(support(part(api), limits.launch_part));
         all.push(timeline(detail, held, true, strength));

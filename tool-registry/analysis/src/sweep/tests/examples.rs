@@ -440,3 +440,56 @@ fn a_gpu_shared_late_still_counts_every_call() {
     assert_eq!(profile.agents[0].processes, [ProcessIdx(0), ProcessIdx(1)]);
     assert_eq!(profile.gaps.of(GapCause::Alloc).total, Nanos(100));
 }
+
+#[test]
+fn verdicts_of_the_worked_examples() {
+    let health = perfxpert_trace::Health::default();
+    let decide = |run: &Run| {
+        let (verdict, confidence) = crate::evidence::verdict(&run.profile(), None, &health);
+        (verdict.kind.as_str(), verdict.detail.map(|detail| detail.as_str()), confidence)
+    };
+    // 53 % exposed copies against 20 %: 0.5 + 0.5 * 0.33 / 0.8.
+    assert_eq!(decide(&step()), ("memory_transfer", Some("host_device_copy"), 0.71));
+    let mut launches = Run::new(1, 1);
+    for step in 0..2000_i64 {
+        let start = 1_000_000 + step * 10_000;
+        launches.call("hipLaunchKernel", start - 5500, start - 500);
+        launches.kernel("step()", start, start + 4000).call = step + 1;
+    }
+    // 60 % waiting against 30 %, all of it for launches: 0.5 + 0.5 * 0.2999 / 0.7.
+    assert_eq!(decide(&launches), ("latency", Some("launch_overhead"), 0.71));
+    assert_eq!(decide(&Run::new(1, 1)), ("data_insufficient", None, 0.0));
+}
+
+#[test]
+fn the_hot_set_covers_most_of_the_time() {
+    let mut run = Run::new(1, 1);
+    for (name, length, start) in [("matmul", 700, 1000), ("conv2d", 200, 2000), ("add", 100, 3000)] {
+        run.kernel(name, start, start + length);
+    }
+    let profile = run.profile();
+    let hot: Vec<_> = crate::hotspots::hot_set(&profile)
+        .into_iter()
+        .map(|(kernel, reason)| (kernel.name.to_string(), reason == crate::hotspots::HotReason::Coverage))
+        .collect();
+    assert_eq!(hot, [("matmul".to_owned(), true), ("conv2d".to_owned(), true), ("add".to_owned(), false)]);
+    let decisive: Vec<_> =
+        crate::hotspots::decisive(&profile.kernels).map(|kernel| kernel.name.to_string()).collect();
+    assert_eq!(decisive, ["matmul"]);
+    assert_eq!(profile.hot_median, Some(700.0));
+}
+
+#[test]
+fn seventy_nine_of_ninety_nine_small_kernels_are_hot() {
+    let mut run = Run::new(1, 1);
+    let mut start = 1000;
+    for kernel in 0..99 {
+        let length = if kernel == 50 { 20 } else { 10 };
+        run.kernel(&format!("kernel{kernel:02}"), start, start + length);
+        start += 100;
+    }
+    let profile = run.profile();
+    let hot = crate::hotspots::hot_set(&profile);
+    assert_eq!(hot.len(), 79);
+    assert!(hot.iter().all(|(_, reason)| *reason == crate::hotspots::HotReason::Coverage));
+}

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use perfxpert_knowledge::api;
-use perfxpert_trace::{
-    AgentIdx, Direction, Dispatch, Family, MemoryCopy, ProcessIdx, QueueIdx, Region, ThreadIdx,
-};
+use perfxpert_trace::{AgentIdx, Direction, Dispatch, MemoryCopy, ProcessIdx, QueueIdx, Region, ThreadIdx};
 use proptest::prelude::*;
 
 use super::run::Run;
@@ -63,7 +61,7 @@ fn touches(copy: &MemoryCopy, agent: AgentIdx) -> bool {
 }
 
 /// The launching call of a row, as far as it had been seen when the row started.
-fn caller<'a>(run: &'a Run, process: ProcessIdx, call: i64, start: i64) -> Option<&'a Region> {
+fn caller(run: &Run, process: ProcessIdx, call: i64, start: i64) -> Option<&Region> {
     run.regions
         .iter()
         .find(|region| region.process == process && region.call == call && region.start <= start)
