@@ -66,6 +66,7 @@ pub(super) fn read(metrics: &Map<String, Value>) -> Result<Bag, ErrorObject> {
         memcpy: map.fraction("memcpy_pct")?,
         gpu_util: map.fraction("gpu_util_pct")?,
         api_overhead: map.fraction("api_overhead_pct")?,
+        launch_wait: None,
         sync_wait: map.fraction("sync_wait_pct")?,
         exposed_collective: map.fraction("exposed_collective_pct")?,
         exposed_peer_copy: map.fraction("exposed_peer_copy_pct")?,
