@@ -87,10 +87,18 @@ fn shown_output(schema: &Value) -> Option<Value> {
     shown.insert("type".to_owned(), Value::from(kind.clone()));
     shown.insert("description".to_owned(), Value::from(first_words(description, OUTPUT_DESCRIPTION)));
     if kind == "array" {
-        let row = schema.get("items").and_then(single_type).unwrap_or_else(|| "object".to_owned());
-        shown.insert("items".to_owned(), json!({ "type": row }));
+        shown.insert("items".to_owned(), shown_row(schema.get("items")));
     }
     Some(Value::Object(shown))
+}
+
+/// The type of a list's rows; of lists of lists that of the inner rows too.
+fn shown_row(row: Option<&Value>) -> Value {
+    let kind = row.and_then(single_type).unwrap_or_else(|| "object".to_owned());
+    if kind == "array" {
+        return json!({ "type": kind, "items": shown_row(row.and_then(|row| row.get("items"))) });
+    }
+    json!({ "type": kind })
 }
 
 /// The one JSON type of a schema, or `None` when it can be null or is a union.

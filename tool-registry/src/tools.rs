@@ -4,6 +4,8 @@ mod arch;
 mod att;
 mod bottleneck;
 mod compiler;
+mod counters;
+mod gpu_runtime_monitor;
 mod intent;
 mod interconnect;
 mod memory;
@@ -27,6 +29,8 @@ const NAMESPACES: &[(&str, Entries)] = &[
     ("att", att::entries),
     ("bottleneck", bottleneck::entries),
     ("compiler", compiler::entries),
+    ("counters", counters::entries),
+    ("gpu_runtime_monitor", gpu_runtime_monitor::entries),
     ("interconnect", interconnect::entries),
     ("intent", intent::entries),
     ("memory", memory::entries),

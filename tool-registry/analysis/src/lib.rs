@@ -18,8 +18,10 @@ pub mod profile;
 pub mod resources;
 pub mod roofline;
 pub mod rounding;
+pub mod smi;
 pub mod source_plan;
 pub mod sweep;
+pub mod thermal;
 pub mod units;
 pub mod verdict;
 

@@ -8,6 +8,8 @@ mod arch;
 mod att;
 mod bottleneck;
 mod compiler;
+mod counters;
+mod gpu_runtime_monitor;
 mod intent;
 mod interconnect;
 mod memory;
