@@ -183,7 +183,10 @@ impl Judge<'_> {
         }
         let text = |text: &str| self.gate.proposal_text(text).map_err(|reason| reason.as_str());
         // The other texts get the same look: nothing unread reaches an answer.
-        for other in draft.assumptions.iter().chain(&draft.failure_modes) {
+        let effects = draft.expected_effects.iter().map(|effect| &effect.metric);
+        let criteria = draft.verification.success_criteria.iter().map(|criterion| &criterion.metric);
+        let metrics = draft.verification.metrics.iter().chain(effects).chain(criteria);
+        for other in draft.assumptions.iter().chain(&draft.failure_modes).chain(metrics) {
             text(other)?;
         }
         for item in &draft.evidence {

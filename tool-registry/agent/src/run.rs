@@ -397,8 +397,12 @@ impl Runtime {
             );
         }
         let count = tally.finish();
-        if let Some((code, message)) = dropped_notice(&count) {
-            trail.note(code, message);
+        match dropped_notice(&count) {
+            Some((code, message)) => trail.note(code, message),
+            None if count.made == 0 => {
+                trail.note("model_text_empty", "The model sent no statement; the computed text stands.");
+            }
+            None => {}
         }
         let used = narrative.is_some()
             || !titles.is_empty()

@@ -113,6 +113,7 @@ fn flags_are_of_the_catalogue() {
 #[test]
 fn bottleneck_words_are_the_verdicts_own() {
     passes("The run is compute-bound.", &["m.kernel_pct"]);
+    passes("Compute is the bottleneck.", &["m.kernel_pct"]);
     passes("The memory clock and the latency of a copy do not matter.", &["m.kernel_pct"]);
     for text in [
         "The run is memory-bound.",
@@ -120,6 +121,8 @@ fn bottleneck_words_are_the_verdicts_own() {
         "The run is memory\u{2011}bound.",
         "The run is limited by memory.",
         "The bottleneck is the latency.",
+        "Memory is the main bottleneck.",
+        "There is a memory bottleneck.",
         "It is bandwidth-limited.",
         "It is copy-bound.",
         "It is launch-bound.",

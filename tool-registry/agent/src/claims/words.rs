@@ -64,6 +64,14 @@ static LIMITED_BY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
     .ok()
 });
+static BOTTLENECK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?ix)\b(?P<word>compute|memory|bandwidth|copy|copies|transfers?|launch|launches|latency|idle
+          |sync|synchronization|communication|occupancy|hbm)\s+(?:(?:is|are)\s+(?:the|its|a)\s+)?
+          (?:main\s+|real\s+|primary\s+)?(?:bottleneck|limiter)\b",
+    )
+    .ok()
+});
 static SHAPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)[a-z][a-z0-9+.-]*://|\bwww\.|</?[a-z!][^>]*>|\|.*\||^\s*(?:\#|>|[-*+]\s|\d+[.)]\s)|\*\*|__\S",
@@ -114,7 +122,7 @@ pub(super) fn contradicts(text: &str, verdict: Option<&Verdict>, labels: &[Strin
     let plain = dashes_as_ascii(&without_backticked(text)).to_lowercase();
     let everything = dashes_as_ascii(text).to_lowercase();
     let mut named = Vec::new();
-    for rule in [&BOUND, &LIMITED_BY] {
+    for rule in [&BOUND, &LIMITED_BY, &BOTTLENECK] {
         let Some(rule) = rule.as_ref() else { return true };
         for found in rule.captures_iter(&plain) {
             let word = found.name("word").map(|word| word.as_str()).unwrap_or_default();

@@ -61,6 +61,13 @@ async fn with_every_claim_dropped_the_computed_text_stands() {
 }
 
 #[tokio::test]
+async fn an_empty_answer_is_said() {
+    let done = answer(json!({"claims": []})).await;
+    assert_eq!((done.ok().run.mode, done.ok().narrative.as_deref()), (RunMode::Fallback, None));
+    assert_eq!(done.ok().run.notices[0].code, "model_text_empty");
+}
+
+#[tokio::test]
 async fn the_same_claim_twice_counts_once() {
     let claim = |text: &str| json!({"text": text, "cites": ["m.memcpy_pct", "m.primary_bottleneck"]});
     let done = answer(json!({"claims": [claim("Copies cost 14.5%."), claim("copies  cost 14.5%.")]})).await;
@@ -190,6 +197,7 @@ async fn every_rule_for_proposals_rejects() {
         (with("/mechanism", json!("# heading")), "shape"),
         (with("/hypothesis", json!("`unknown_thing` helps")), "name"),
         (with("/title", json!("see [PATH-9]")), "redaction"),
+        (with("/verification/metrics", json!(["see [PATH-9]"])), "redaction"),
     ] {
         let done = lane(vec![bad, with("/confidence", json!(0.5))], true).await;
         assert_eq!(done.ok().proposals.as_ref().unwrap().len(), 1, "{reason}");
