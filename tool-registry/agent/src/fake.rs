@@ -481,7 +481,7 @@ pub(crate) fn runtime(environment: &[(&str, String)]) -> (Runtime, Arc<FakeClock
     let borrowed: Vec<(&str, &str)> =
         environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut settings = settings(&borrowed);
-    settings.budgets.attempt_time = Some(Duration::from_millis(1500));
+    settings.budgets.attempt_time = Some(Duration::from_secs(3));
     let clock = Arc::new(FakeClock::default());
     (Runtime::with_clock(settings, Arc::clone(&clock) as Arc<dyn Clock>), clock)
 }

@@ -383,7 +383,7 @@ async fn broken_connections_are_told_apart() {
     assert_eq!((done.attempt().0.as_str(), done.seen.len()), ("timeout", 1));
     assert_eq!(
         done.ok().warnings,
-        ["LLM timed out on openai after 2 s. Retry, use another --llm, or run without --llm."]
+        ["LLM timed out on openai after 3 s. Retry, use another --llm, or run without --llm."]
     );
     // A port nobody listens on.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -397,7 +397,7 @@ async fn a_slow_stream_ends_at_the_attempt_limit() {
     let started = std::time::Instant::now();
     let done = run(ProviderName::Anthropic, vec![Answer::Slow(Duration::from_millis(100))]).await;
     assert_eq!(done.attempt().0, "timeout");
-    assert!(started.elapsed() < Duration::from_millis(2500));
+    assert!(started.elapsed() < Duration::from_secs(4));
 }
 
 #[tokio::test]
