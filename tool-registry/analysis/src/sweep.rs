@@ -35,7 +35,7 @@ use self::catalog::{CallTraits, call_traits, kernel_traits};
 use self::gaps::Gaps;
 use self::kernels::KernelStats;
 pub use self::limits::Limits;
-use self::link::Calls;
+use self::link::{Calls, Work};
 use self::overlong::Suspect;
 use self::quantile::Durations;
 use self::sequence::{Sequences, Step, Stream};
@@ -258,7 +258,7 @@ impl<'t> Sweep<'t> {
     /// A process uses a GPU from now on.
     fn attach(&mut self, at: usize, process: ProcessIdx) {
         let Some(agent) = self.agents.get_mut(at) else { return };
-        if agent.processes.contains(&process) {
+        if *agent.attached.at(process.get()) {
             return;
         }
         let Some(state) = self.processes.get_mut(process.get()) else { return };
@@ -277,6 +277,7 @@ impl<'t> Sweep<'t> {
             // Its earlier calls were not held against this GPU's earlier gaps.
             self.late.insert((agent.agent, process));
         }
+        *agent.attached.at(process.get()) = true;
         agent.processes.push(process);
         state.agents.push(at);
     }
@@ -349,10 +350,7 @@ impl perfxpert_trace::Sweep for Sweep<'_> {
         };
         widen(&mut process.gpu_span, row.start, row.end);
         process.copies += 1;
-        let call = process.calls.find(row.call).map(|call| {
-            call.copies += 1;
-            *call
-        });
+        let call = process.calls.find(row.call, Work::Copy);
         let machine = self.tables.process(row.process).map_or(0, |(machine, _)| machine.get());
         let Some(stats) = self.copies.get_mut(direction) else { return };
         stats.durations.push(Nanos::between(row.start, row.end));
@@ -435,7 +433,7 @@ impl perfxpert_trace::Sweep for Sweep<'_> {
         widen(&mut process.gpu_span, row.start, end);
         process.dispatches += 1;
         process.dispatch_sum += length;
-        let call = process.calls.find(row.call);
+        let call = process.calls.find(row.call, Work::Dispatch);
         let host = &mut self.host;
         let call = match call {
             None => {
@@ -446,7 +444,6 @@ impl perfxpert_trace::Sweep for Sweep<'_> {
                 let latency = Nanos::between(call.start, row.start);
                 host.linked += 1;
                 host.linked_latency += latency;
-                call.dispatches = call.dispatches.saturating_add(1);
                 if call.dispatches == 1 {
                     host.launching += 1;
                     host.latency.push(latency);
@@ -459,7 +456,7 @@ impl perfxpert_trace::Sweep for Sweep<'_> {
                     .and_then(|name| name.traits.as_ref())
                     .is_some_and(|name| name.graph_launch);
                 host.graph_dispatches += u64::from(graph);
-                Some(*call)
+                Some(call)
             }
         };
         let stats = self.kernels.at(row.kernel.get());

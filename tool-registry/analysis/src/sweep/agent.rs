@@ -91,6 +91,8 @@ pub(crate) struct AgentSweep {
     pub(crate) agent: AgentIdx,
     pub(crate) machine: MachineIdx,
     pub(crate) processes: Vec<ProcessIdx>,
+    /// By process: whether it is among them.
+    pub(crate) attached: Table<bool>,
     pub(crate) waiting: Waiting,
     pub(crate) streams: Table<Stream>,
     pub(crate) queues: Table<overlong::Queue>,
@@ -137,6 +139,7 @@ impl AgentSweep {
             agent,
             machine,
             processes: Vec::new(),
+            attached: Table::default(),
             waiting: Waiting::new(),
             streams: Table::default(),
             queues: Table::default(),
