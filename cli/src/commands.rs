@@ -11,6 +11,7 @@ pub mod call;
 pub mod completions;
 pub mod config;
 pub mod demo;
+pub mod init;
 pub mod mcp;
 pub mod mcp_setup;
 pub mod providers;
@@ -25,6 +26,7 @@ struct Entry {
 /// Every command, in the order of the help.
 const COMMANDS: &[Entry] = &[
     Entry { table: analyze::table, run: analyze::run },
+    Entry { table: init::table, run: init::run },
     Entry { table: config::table, run: config::run },
     Entry { table: providers::table, run: providers::run },
     Entry { table: mcp::table, run: mcp::run },

@@ -66,6 +66,11 @@ impl Settings {
         Ok(Self { config, place })
     }
 
+    /// No file: what the environment alone says.
+    pub fn of_variables() -> Self {
+        Self { config: Config::default(), place: None }
+    }
+
     /// The value of a key and where it came from.
     ///
     /// # Errors

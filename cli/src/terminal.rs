@@ -104,6 +104,20 @@ impl Terminal {
         }
     }
 
+    /// Writes a question on standard output, without a newline of its own.
+    ///
+    /// # Errors
+    /// `output` when standard output cannot be written; a reader that went away is no error.
+    pub fn prompt(&self, question: &str) -> Result<(), Failure> {
+        let mut stdout = std::io::stdout().lock();
+        match stdout.write_all(question.as_bytes()).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                Err(Failure::output("standard output", error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A line on standard error that `--quiet` does not silence.
     pub fn say(&self, line: &str) {
         let line = text::escape_line(line);
