@@ -11,6 +11,7 @@ pub mod call;
 pub mod completions;
 pub mod config;
 pub mod demo;
+pub mod doctor;
 pub mod init;
 pub mod mcp;
 pub mod mcp_setup;
@@ -27,6 +28,7 @@ struct Entry {
 const COMMANDS: &[Entry] = &[
     Entry { table: analyze::table, run: analyze::run },
     Entry { table: init::table, run: init::run },
+    Entry { table: doctor::table, run: doctor::run },
     Entry { table: config::table, run: config::run },
     Entry { table: providers::table, run: providers::run },
     Entry { table: mcp::table, run: mcp::run },

@@ -87,10 +87,10 @@ impl ServerHandler for Handler {
 
 /// Two questions of our own client that the protocol has no place for.
 impl Handler {
-    /// The dotted names: `{"registry": {"tools": [...]}}`.
+    /// The dotted names and the build: `{"registry": {"tools": [...], "build": {...}}}`.
     fn own_registry(&self) -> Value {
         let names: Vec<&str> = self.registry.tools().map(|tool| tool.name).collect();
-        json!({ "registry": { "tools": names } })
+        json!({ "registry": { "tools": names, "build": perfxpert_tool_registry::build::info() } })
     }
 
     /// The schema of a tool's whole answer: `{"schema": {...}}`.

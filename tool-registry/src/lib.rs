@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod arguments;
+pub mod build;
 pub mod context;
 mod device;
 mod free_map;

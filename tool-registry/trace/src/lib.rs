@@ -21,3 +21,8 @@ pub use model::*;
 pub use open::input_files;
 pub use sweep::{Argument, Control, CounterSweep, RowCounts, ScanReport, Select, Sweep};
 pub use trace::{OpenOptions, Trace};
+
+/// The version of the SQLite library in this build, such as `3.54.1`.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
