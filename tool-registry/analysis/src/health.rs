@@ -1,7 +1,9 @@
 //! Problems of a trace that only show once its rows are seen together.
 
+use std::collections::BTreeMap;
+
 use perfxpert_knowledge::thresholds;
-use perfxpert_trace::{Direction, Health, HealthItem, Severity};
+use perfxpert_trace::{Direction, Health, HealthItem, ProcessIdx, Severity};
 
 use crate::profile::{CallClass, RunProfile};
 
@@ -15,6 +17,7 @@ pub(crate) fn of_profile(profile: &RunProfile) -> Health {
         short(profile),
         calls(profile),
         copies(profile),
+        clock_skew(profile),
     ];
     found.into_iter().flatten().for_each(|item| health.add(item));
     health
@@ -124,4 +127,33 @@ fn copies(profile: &RunProfile) -> Option<HealthItem> {
             "Record again with --sys-trace or --memory-copy-trace.",
         )
     })
+}
+
+/// Ranks leave a collective together: where the k-th one ends far apart on two of them, their clocks differ.
+fn clock_skew(profile: &RunProfile) -> Option<HealthItem> {
+    let limit = thresholds::health().clock_skew_ns;
+    let mut ends: BTreeMap<ProcessIdx, Vec<i64>> = BTreeMap::new();
+    for instance in &profile.collectives {
+        ends.entry(instance.process).or_default().push(instance.end);
+    }
+    let mut ranks = ends.values();
+    let first =
+        ranks.next().filter(|first| first.len() as u64 >= thresholds::rccl().straggler_collectives)?;
+    let offset = |other: &Vec<i64>| {
+        let mut offsets: Vec<u64> = first.iter().zip(other).map(|(a, b)| a.abs_diff(*b)).collect();
+        offsets.sort_unstable();
+        offsets.get(offsets.len() / 2).copied()
+    };
+    let offsets: Vec<u64> = ranks.filter(|other| other.len() == first.len()).filter_map(offset).collect();
+    let worst = offsets.iter().copied().max().filter(|&worst| worst > limit)?;
+    let count = offsets.iter().filter(|&&offset| offset > limit).count() as u64;
+    Some(item(
+        "clock_skew_between_sources",
+        Severity::Warning,
+        count,
+        format!(
+            "The same collectives end up to {worst} ns apart on different ranks: their clocks are not the same."
+        ),
+        "Compare times within a rank only; spans over all ranks are too long.",
+    ))
 }

@@ -493,3 +493,19 @@ fn seventy_nine_of_ninety_nine_small_kernels_are_hot() {
     assert_eq!(hot.len(), 79);
     assert!(hot.iter().all(|(_, reason)| *reason == crate::hotspots::HotReason::Coverage));
 }
+
+#[test]
+fn ranks_with_different_clocks_are_noticed() {
+    let shifted = |by: i64| {
+        let mut run = Run::new(2, 2);
+        for step in 0..30 {
+            let start = 1_000_000 + step * 100_000;
+            run.kernel("ncclDevKernel_AllReduce", start, start + 50_000);
+            let row = run.kernel("ncclDevKernel_AllReduce", start + by, start + by + 50_000);
+            (row.process, row.agent) = (ProcessIdx(1), AgentIdx(2));
+        }
+        run.profile().health.get("clock_skew_between_sources").map(|item| item.count)
+    };
+    assert_eq!(shifted(5_000_000_000), Some(1));
+    assert_eq!(shifted(50_000), None);
+}
