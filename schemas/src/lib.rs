@@ -5,5 +5,6 @@ pub mod error;
 pub mod names;
 pub mod report;
 pub mod tools;
+pub mod trace_health;
 
 pub use error::{ErrorKind, ErrorObject};

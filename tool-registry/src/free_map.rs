@@ -87,6 +87,15 @@ impl<'a> FreeMap<'a> {
         }
     }
 
+    /// A boolean.
+    pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, ErrorObject> {
+        match self.present(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(value) => Err(self.refuse(name, value, "true or false")),
+        }
+    }
+
     /// Names that are not among `known`, sorted, all of them.
     pub(crate) fn unknown(&self, known: &[&str]) -> Vec<&'a str> {
         let mut unknown: Vec<&str> =

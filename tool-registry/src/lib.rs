@@ -10,6 +10,7 @@ pub mod registry;
 pub mod schema;
 mod tools;
 pub mod trace_errors;
+mod trace_health;
 pub mod traces;
 
 pub use context::{Cancelled, Context, Phase, Services};

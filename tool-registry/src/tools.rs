@@ -13,6 +13,7 @@ mod metrics;
 mod occupancy;
 mod plateau;
 mod pragma;
+mod predict_impact;
 mod roofline;
 mod sol;
 mod topdown;
@@ -38,6 +39,7 @@ const NAMESPACES: &[(&str, Entries)] = &[
     ("occupancy", occupancy::entries),
     ("plateau", plateau::entries),
     ("pragma", pragma::entries),
+    ("predict_impact", predict_impact::entries),
     ("roofline", roofline::entries),
     ("sol", sol::entries),
     ("topdown", topdown::entries),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Contract;
+use crate::trace_health::TraceHealth;
 
 /// Contract of `predict_impact.list_supported_changes`.
 pub struct ListSupportedChanges;
@@ -199,7 +200,7 @@ pub struct PredictChangeImpactOutput {
     pub unknown_params: Vec<String>,
     /// Health of the trace; only when it was read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub trace_health: Option<Value>,
+    pub trace_health: Option<TraceHealth>,
 }
 
 /// Contract of `predict_impact.explain_prediction`.

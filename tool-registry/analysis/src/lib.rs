@@ -10,6 +10,7 @@ pub mod evidence;
 pub mod gpu;
 pub mod health;
 pub mod hotspots;
+pub mod impact;
 pub mod intent;
 pub mod missing;
 pub mod occupancy;

@@ -17,6 +17,7 @@ mod metrics;
 mod occupancy;
 mod plateau;
 mod pragma;
+mod predict_impact;
 mod roofline;
 mod sol;
 mod topdown;

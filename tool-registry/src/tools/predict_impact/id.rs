@@ -1,0 +1,85 @@
+//! A prediction's id: its whole state, so that nothing needs to be stored.
+//!
+//! `pp1.` + base64url of the state + `.` + the first 12 hex digits of the state's SHA-256. The state is the compact JSON
+//! list `[1, change_type, kernel_name, models_version, inputs]`; numbers of `inputs` are millionths.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use perfxpert_analysis::impact::{Inputs, STEPS};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+const PREFIX: &str = "pp1.";
+const FORMAT: u64 = 1;
+const DIGEST: usize = 12;
+/// Kernel names longer than this many bytes are replaced by a hash.
+const LONGEST_NAME: usize = 120;
+
+/// What an id carries.
+pub(super) struct State {
+    pub(super) change_type: String,
+    pub(super) kernel_name: String,
+    pub(super) models_version: u64,
+    /// Numbers as they were, texts as they were.
+    pub(super) inputs: serde_json::Map<String, Value>,
+}
+
+fn digest(state: &[u8]) -> String {
+    let hex: String = Sha256::digest(state).iter().map(|byte| format!("{byte:02x}")).collect();
+    hex.chars().take(DIGEST).collect()
+}
+
+pub(super) fn encode(change_type: &str, kernel_name: &str, models_version: u64, inputs: &Inputs) -> String {
+    let name = if kernel_name.len() > LONGEST_NAME {
+        format!("sha256:{}", digest(kernel_name.as_bytes()))
+    } else {
+        kernel_name.to_owned()
+    };
+    let mut values: BTreeMap<&str, Value> = inputs
+        .numbers
+        .iter()
+        .map(|(key, value)| (key.as_str(), json!((value * STEPS).round() as i64)))
+        .collect();
+    if let Some(gfx_id) = &inputs.gfx_id {
+        values.insert("gfx_id", json!(gfx_id));
+    }
+    if let Some(dtype) = &inputs.dtype {
+        values.insert("dtype", json!(dtype));
+    }
+    let state = json!([FORMAT, change_type, name, models_version, values]).to_string();
+    format!("{PREFIX}{}.{}", URL_SAFE_NO_PAD.encode(&state), digest(state.as_bytes()))
+}
+
+/// The state behind an id; `None` when prefix, encoding, digest or shape is wrong.
+pub(super) fn decode(id: &str) -> Option<State> {
+    let (encoded, claimed) = id.trim().strip_prefix(PREFIX)?.rsplit_once('.')?;
+    let state = URL_SAFE_NO_PAD.decode(encoded).ok()?;
+    if digest(&state) != claimed {
+        return None;
+    }
+    let parts: Vec<Value> = serde_json::from_slice(&state).ok()?;
+    let [format, change_type, kernel_name, version, Value::Object(inputs)] = parts.as_slice() else {
+        return None;
+    };
+    if format.as_u64() != Some(FORMAT) {
+        return None;
+    }
+    let inputs = inputs
+        .iter()
+        .map(|(key, value)| {
+            let value = match value {
+                Value::String(text) => json!(text),
+                other => json!(other.as_i64()? as f64 / STEPS),
+            };
+            Some((key.clone(), value))
+        })
+        .collect::<Option<_>>()?;
+    Some(State {
+        change_type: change_type.as_str()?.to_owned(),
+        kernel_name: kernel_name.as_str()?.to_owned(),
+        models_version: version.as_u64()?,
+        inputs,
+    })
+}

@@ -1,0 +1,30 @@
+//! Shows a trace's health the way every answer does: the worst problems, and how many there are.
+
+use perfxpert_schemas::trace_health::{TraceHealth, TraceHealthItem};
+
+use crate::traces::LoadedRun;
+
+/// Problems that an answer lists.
+const ITEMS: usize = 5;
+
+/// The health of a run, worst first.
+pub(crate) fn of(run: &LoadedRun) -> TraceHealth {
+    let items = run.health.items();
+    let mut worst: Vec<_> = items.iter().collect();
+    // Stable: equal severities keep the reader's order.
+    worst.sort_by_key(|item| std::cmp::Reverse(item.severity));
+    TraceHealth {
+        status: run.status().label().to_owned(),
+        items_total: items.len(),
+        items: worst
+            .into_iter()
+            .take(ITEMS)
+            .map(|item| TraceHealthItem {
+                id: item.id.to_owned(),
+                severity: item.severity.label().to_owned(),
+                count: item.count,
+                message: item.message.clone(),
+            })
+            .collect(),
+    }
+}
