@@ -13,12 +13,14 @@ impl Nanos {
 
     /// Time from `start` to `end`; zero when `end` is not after `start`.
     #[must_use]
+    #[inline]
     pub const fn between(start: i64, end: i64) -> Self {
         if end > start { Self(end.abs_diff(start)) } else { Self(0) }
     }
 
     /// The difference, zero when `other` is longer.
     #[must_use]
+    #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -26,6 +28,7 @@ impl Nanos {
     /// The number as a float, for ratios.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "ratios need no more than 53 bits")]
+    #[inline]
     pub const fn as_f64(self) -> f64 {
         self.0 as f64
     }
@@ -40,12 +43,14 @@ impl Nanos {
 impl Add for Nanos {
     type Output = Self;
 
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Nanos {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
@@ -65,6 +70,7 @@ impl Bytes {
     /// The number as a float, for ratios.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "ratios need no more than 53 bits")]
+    #[inline]
     pub const fn as_f64(self) -> f64 {
         self.0 as f64
     }
@@ -77,6 +83,7 @@ impl Bytes {
 }
 
 impl AddAssign for Bytes {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         self.0 = self.0.saturating_add(other.0);
     }

@@ -22,6 +22,7 @@ impl Default for Cover {
 
 impl Cover {
     /// Adds an interval; returns the part of it that was not covered before, when there is any.
+    #[inline]
     pub(crate) fn add(&mut self, start: i64, end: i64) -> Option<(i64, i64)> {
         if end <= self.end {
             return None;
@@ -42,6 +43,7 @@ impl Cover {
     }
 
     /// Length of the part before `instant`, which must not be before the latest start.
+    #[inline]
     pub(crate) fn until(&self, instant: i64) -> Nanos {
         Nanos(self.total).saturating_sub(Nanos::between(instant, self.end))
     }
@@ -62,6 +64,7 @@ impl Default for Twofold {
 }
 
 impl Twofold {
+    #[inline]
     pub(crate) fn add(&mut self, start: i64, end: i64) {
         // Two or more run from the latest start up to the second largest end.
         let to = end.min(self.first);
@@ -93,6 +96,7 @@ impl Default for Alone {
 
 impl Alone {
     /// Adds an interval; returns a tag and the time it was alone since the last call.
+    #[inline]
     pub(crate) fn add(&mut self, tag: usize, start: i64, end: i64) -> (usize, Nanos) {
         let settled = self.settle(start);
         if tag == self.tag {
@@ -107,6 +111,7 @@ impl Alone {
     }
 
     /// Time alone up to `instant` since the last call.
+    #[inline]
     pub(crate) fn settle(&mut self, instant: i64) -> (usize, Nanos) {
         let alone = Nanos::between(self.seen.max(self.others), instant.min(self.end));
         self.seen = self.seen.max(instant);
@@ -201,6 +206,7 @@ impl Default for HoleCover {
 }
 
 impl HoleCover {
+    #[inline]
     pub(crate) fn add(&mut self, base: i64, start: i64, end: i64) {
         if end <= base {
             return;
@@ -216,6 +222,7 @@ impl HoleCover {
     }
 
     /// Length covered before `instant`.
+    #[inline]
     pub(crate) fn until(&self, instant: i64) -> Nanos {
         Nanos(self.closed) + Nanos::between(self.start, self.end.min(instant))
     }

@@ -33,6 +33,7 @@ const fn hash(position: u64) -> u64 {
 }
 
 impl Durations {
+    #[inline]
     pub(crate) fn push(&mut self, value: Nanos) {
         let value = value.0;
         self.min = if self.count == 0 { value } else { self.min.min(value) };

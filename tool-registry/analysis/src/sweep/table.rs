@@ -12,6 +12,7 @@ pub(crate) struct Table<T> {
 const MAX: usize = u32::MAX as usize;
 
 impl<T: Default> Table<T> {
+    #[inline]
     pub(crate) fn at(&mut self, position: usize) -> &mut T {
         if position >= self.rows.len() {
             if position >= MAX {
