@@ -82,3 +82,28 @@ fn counters(gpus: &[Gpu], target: &Target<'_>, inputs: &[&str]) -> Missing {
         commands,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resources::tests::gpu;
+
+    #[test]
+    fn counters_of_a_gfx942_take_three_passes() {
+        let target = Target { app: APP, out: OUT, kernel: None };
+        let missing = counters(&[gpu("gfx942")], &target, &["results_results.db"]);
+        let lines: Vec<String> = missing.commands.iter().map(|(_, command)| command.full_command()).collect();
+        assert_eq!(
+            lines,
+            [
+                "rocprofv3 --pmc SQ_WAVES GRBM_COUNT GRBM_GUI_ACTIVE SQ_WAVE_CYCLES SQ_ACTIVE_INST_VALU \
+                 SQ_BUSY_CU_CYCLES SQ_VALU_MFMA_BUSY_CYCLES -d ./profile_out_pmc1 -- ./your_app",
+                "rocprofv3 --pmc FETCH_SIZE -d ./profile_out_pmc2 -- ./your_app",
+                "rocprofv3 --pmc WRITE_SIZE -d ./profile_out_pmc3 -- ./your_app",
+                "perfxpert analyze -i results_results.db --counters ./profile_out_pmc1 ./profile_out_pmc2 \
+                 ./profile_out_pmc3",
+            ]
+        );
+        assert_eq!(missing.commands.first().map(|(does, _)| does.as_str()), Some("Counters, pass 1 of 3"));
+    }
+}

@@ -148,4 +148,4 @@ fn fit(unit: &Unit, kernel: &Use) -> Result<Fit, Misfit> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

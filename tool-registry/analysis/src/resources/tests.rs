@@ -7,7 +7,7 @@ use perfxpert_trace::{AgentIdx, KernelIdx, MachineIdx, ProcessIdx};
 use super::*;
 use crate::occupancy::Limiter;
 
-fn gpu(gfx: &str) -> Gpu {
+pub(crate) fn gpu(gfx: &str) -> Gpu {
     let known = arch::find(gfx).unwrap();
     let sku = known.default_sku().unwrap();
     Gpu {
