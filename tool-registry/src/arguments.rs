@@ -63,12 +63,18 @@ fn check_names(schema: &Value, arguments: &Map<String, Value>, prefix: &str) -> 
     Ok(())
 }
 
+fn accepts_null(schema: &Value, key: &str) -> bool {
+    let kinds = schema.get("properties").and_then(|inner| inner.get(key)?.get("x-accepts")?.as_array());
+    kinds.is_some_and(|kinds| kinds.contains(&json!("null")))
+}
+
 fn check_present(
     schema: &Value,
     arguments: &mut Map<String, Value>,
     prefix: &str,
 ) -> Result<(), ErrorObject> {
-    arguments.retain(|_, value| !value.is_null());
+    // A required argument that accepts null means something by it; elsewhere null is absence.
+    arguments.retain(|key, value| !value.is_null() || accepts_null(schema, key));
     for name in
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     {

@@ -14,6 +14,7 @@ mod occupancy;
 mod plateau;
 mod pragma;
 mod predict_impact;
+mod profiling;
 mod roofline;
 mod sol;
 mod topdown;
@@ -40,6 +41,7 @@ const NAMESPACES: &[(&str, Entries)] = &[
     ("plateau", plateau::entries),
     ("pragma", pragma::entries),
     ("predict_impact", predict_impact::entries),
+    ("profiling", profiling::entries),
     ("roofline", roofline::entries),
     ("sol", sol::entries),
     ("topdown", topdown::entries),

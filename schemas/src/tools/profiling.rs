@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::Contract;
+use crate::trace_health::TraceHealth;
 
 /// Contract of `profiling.fill_gap`.
 pub struct FillGap;
@@ -20,8 +20,8 @@ impl Contract for FillGap {
 #[serde(deny_unknown_fields)]
 pub struct FillGapInput {
     /// What is already collected, tokens such as --sys-trace or pmc:SQ_WAVES.
-    #[serde(default)]
-    pub current_fingerprint: Vec<String>,
+    #[schemars(required, extend("x-accepts" = ["null"]))]
+    pub current_fingerprint: Option<Vec<String>>,
     /// What the data is for, such as roofline, stall analysis, classify, a text.
     pub goal: String,
     /// rocpd file or folder; what it holds counts as collected.
@@ -48,8 +48,11 @@ pub struct FillGapOutput {
     pub cost_s: Option<f64>,
     /// Tokens the step adds.
     pub adds: Vec<String>,
-    /// Its command; null when complete.
+    /// Its command; null when complete, or when no tool is needed.
     pub command: Option<String>,
+    /// Why name, cost or command is null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command_reason: Option<&'static str>,
     /// Why this step.
     pub reason: String,
     /// Canonical goal.
@@ -69,5 +72,5 @@ pub struct FillGapOutput {
     pub notes: Vec<String>,
     /// Health of the trace; only when one was read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub trace_health: Option<Value>,
+    pub trace_health: Option<TraceHealth>,
 }

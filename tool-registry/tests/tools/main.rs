@@ -18,6 +18,7 @@ mod occupancy;
 mod plateau;
 mod pragma;
 mod predict_impact;
+mod profiling;
 mod roofline;
 mod sol;
 mod topdown;
