@@ -184,3 +184,42 @@ fn a_changed_id_is_refused() {
         ask(EXPLAIN, &json!({ "prediction_id": id }))["kernel_name"].as_str().unwrap().starts_with("sha256:")
     );
 }
+
+#[test]
+fn the_trace_gives_what_the_caller_did_not_say() {
+    let planted = perfxpert_fixtures::scenario("valu_bound").unwrap();
+    let (name, stat) = planted.truth.kernels.iter().max_by_key(|(_, stat)| stat.total_ns).unwrap();
+    let all: i64 = planted.truth.kernels.values().map(|stat| stat.total_ns).sum();
+    let arguments =
+        json!({ "baseline_db": planted.path(), "kernel_name": name, "change_type": "vgpr_reduction" });
+    let answer = ask(PREDICT, &arguments);
+    holds(&answer, &json!({ "database_read": true, "kernel_name": name }));
+    let share = format!("kernel_time_pct={:.4}", stat.total_ns as f64 / all as f64);
+    assert_eq!(answer["assumptions"][0], share);
+    assert!(answer["trace_health"]["status"].is_string());
+    assert_ne!(answer["status"], "no_counters", "the trace has counter values");
+    let again = ask(EXPLAIN, &json!({ "prediction_id": answer["prediction_id"] }));
+    assert_eq!(again["predicted_speedup_range"], answer["predicted_speedup_range"]);
+    let mut misspelt = arguments.clone();
+    misspelt["kernel_name"] = json!(format!("{name}x"));
+    let error = refused(PREDICT, &misspelt);
+    assert_eq!((error.kind.as_str(), &error.details["did_you_mean"]), ("unknown_name", &json!(name)));
+    // What the caller says wins.
+    let mut told = arguments;
+    told["change_params"] = json!({ "kernel_time_pct": 0.02 });
+    holds(&ask(PREDICT, &told), &json!({ "status": "below_amdahl_gate", "database_read": true }));
+}
+
+#[test]
+fn a_trace_without_counters_asks_for_them() {
+    let planted = perfxpert_fixtures::scenario("transfer_bound").unwrap();
+    let (name, _) = planted.truth.kernels.iter().max_by_key(|(_, stat)| stat.total_ns).unwrap();
+    let arguments =
+        json!({ "baseline_db": planted.path(), "kernel_name": name, "change_type": "fast_math_flag" });
+    holds(&ask(PREDICT, &arguments), &json!({ "status": "no_counters", "confidence": 0.0 }));
+    let overlap = json!({ "baseline_db": planted.path(), "kernel_name": name, "change_type": "hip_stream_overlap",
+        "change_params": { "num_streams_used": 1 } });
+    let answer = ask(PREDICT, &overlap);
+    assert_eq!(answer["preconditions"][0]["id"], "copy_exposed");
+    assert!(answer["preconditions"][0]["value"].is_number(), "{answer}");
+}

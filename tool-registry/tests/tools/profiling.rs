@@ -117,3 +117,32 @@ fn every_printed_command_holds_real_options_only() {
         }
     }
 }
+
+#[test]
+fn what_a_trace_holds_counts_as_collected() {
+    let planted = perfxpert_fixtures::scenario("valu_bound").unwrap();
+    let names: Vec<String> = {
+        let mut names: Vec<String> =
+            planted.truth.counters.values().flat_map(|counters| counters.keys().cloned()).collect();
+        names.sort();
+        names.dedup();
+        names
+    };
+    assert!(names.contains(&"SQ_WAVES".to_owned()), "control: {names:?}");
+    let answer = ask(
+        "profiling.fill_gap",
+        &json!({ "current_fingerprint": [], "goal": "counters", "gfx_id": "gfx942", "db_path": planted.path() }),
+    );
+    let missing: Vec<&str> =
+        answer["missing"].as_array().unwrap().iter().map(|token| token.as_str().unwrap()).collect();
+    for name in &names {
+        assert!(!missing.contains(&format!("pmc:{name}").as_str()), "{name} is there: {missing:?}");
+    }
+    assert!(answer["trace_health"]["status"].is_string());
+    let bare = perfxpert_fixtures::scenario("no_api_trace").unwrap();
+    let answer = ask(
+        "profiling.fill_gap",
+        &json!({ "current_fingerprint": [], "goal": "launch", "db_path": bare.path() }),
+    );
+    holds(&answer, &json!({ "missing": ["--hip-runtime-trace"], "name": "rocprofv3 --sys-trace" }));
+}
