@@ -16,11 +16,28 @@ const FRACTION_TOLERANCE: f64 = 1e-6;
 /// `invalid_argument` for the first of: unknown field, missing required field, wrong JSON type, value out of range.
 pub fn check(schema: &Value, mut arguments: Map<String, Value>) -> Result<Map<String, Value>, ErrorObject> {
     arguments.retain(|key, _| !INJECTED.contains(&key.as_str()));
+    rename_aliases(schema, &mut arguments)?;
     check_names(schema, &arguments, "")?;
     check_present(schema, &mut arguments, "")?;
     check_types(schema, &mut arguments, "")?;
     check_ranges(schema, &mut arguments, "")?;
     Ok(arguments)
+}
+
+/// Gives arguments sent under another accepted name their own.
+fn rename_aliases(schema: &Value, arguments: &mut Map<String, Value>) -> Result<(), ErrorObject> {
+    for (name, inner) in properties(schema) {
+        let aliases = inner.get("x-aliases").and_then(Value::as_array).into_iter().flatten();
+        for alias in aliases.filter_map(Value::as_str) {
+            let Some(value) = arguments.remove(alias) else { continue };
+            if arguments.contains_key(name) {
+                let message = format!("{alias} is another name of {name}, and both were sent.");
+                return Err(ErrorObject::invalid(alias, message, format!("Send only {name}.")));
+            }
+            arguments.insert(name.clone(), value);
+        }
+    }
+    Ok(())
 }
 
 fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {

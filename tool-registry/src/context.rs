@@ -62,6 +62,12 @@ impl Context {
         self
     }
 
+    /// The same call without its receiver of phases: for steps of a larger whole that tells its own.
+    #[must_use]
+    pub fn quiet(&self) -> Self {
+        Self { progress: None, ..self.clone() }
+    }
+
     /// The token that fires when the caller cancels or the limit passes.
     pub fn cancellation(&self) -> &CancellationToken {
         &self.cancel

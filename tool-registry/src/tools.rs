@@ -1,5 +1,6 @@
 //! The list of namespaces: each is a file of this folder, one `mod` line and one row of the list.
 
+mod agent;
 mod arch;
 mod att;
 mod bottleneck;
@@ -27,6 +28,7 @@ type Entries = fn() -> Vec<Tool>;
 
 /// Namespace → its tools. A new namespace is a file and a row here.
 const NAMESPACES: &[(&str, Entries)] = &[
+    ("agent", agent::entries),
     ("arch", arch::entries),
     ("att", att::entries),
     ("bottleneck", bottleneck::entries),

@@ -1,3 +1,6 @@
 //! Contract types of the `agent` namespace.
 
+pub mod analysis;
+pub mod options;
+pub mod root;
 pub mod run;

@@ -13,6 +13,8 @@ pub mod hotspots;
 pub mod impact;
 pub mod intent;
 pub mod missing;
+pub mod naming;
+pub mod narrative;
 pub mod occupancy;
 pub mod plateau;
 pub mod profile;
@@ -25,6 +27,7 @@ pub mod sweep;
 pub mod thermal;
 pub mod units;
 pub mod verdict;
+pub mod words;
 
 pub use profile::RunProfile;
 pub use units::{Bytes, BytesPerSecond, Nanos, Percent, shares};

@@ -80,6 +80,20 @@ pub enum Limiter {
     None,
 }
 
+impl Limiter {
+    /// The word used on every surface.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Vgpr => "VGPR",
+            Self::Sgpr => "SGPR",
+            Self::Lds => "LDS",
+            Self::Barrier => "barrier",
+            Self::Workgroup => "workgroup",
+            Self::None => "none",
+        }
+    }
+}
+
 /// Workgroups per unit that each resource allows; `None` = no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workgroups {
