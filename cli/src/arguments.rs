@@ -130,10 +130,13 @@ fn refusal(root: &Command, words: &[String], error: &Error) -> Early {
             .into()
         }
         ClapKind::UnknownArgument if argument.starts_with('-') => {
-            let hint = former_option(&argument).map_or(see, str::to_owned);
-            Failure::usage(&argument, format!("{argument}: unknown option for {named}."), hint)
-                .near(&argument, long_options(command).iter().map(String::as_str))
-                .into()
+            let message = format!("{argument}: unknown option for {named}.");
+            match former_option(&argument) {
+                Some(hint) => Failure::usage(&argument, message, hint).into(),
+                None => Failure::usage(&argument, message, see)
+                    .near(&argument, long_options(command).iter().map(String::as_str))
+                    .into(),
+            }
         }
         ClapKind::UnknownArgument => {
             Failure::usage(&argument, format!("{argument}: unexpected argument for {named}."), see).into()

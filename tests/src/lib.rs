@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+pub mod process;
+
 /// The root of the checkout.
 pub fn workspace() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -39,7 +39,20 @@ pub fn run(app: &App, matches: &ArgMatches) -> Result<u8, Failure> {
         _ => Shell::Bash,
     };
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut super::root(), "perfxpert", &mut script);
+    let root = super::root();
+    // The generators of these shells pass over the words of a positional argument, but not over actions.
+    let mut root = if matches!(shell, Shell::Bash | Shell::Zsh) { root } else { words_as_actions(root) };
+    clap_complete::generate(shell, &mut root, "perfxpert", &mut script);
     app.terminal.product(&String::from_utf8_lossy(&script))?;
     Ok(0)
+}
+
+/// Turns the words that a positional argument accepts into actions of its command, at every level.
+fn words_as_actions(command: Command) -> Command {
+    let words: Vec<String> = command
+        .get_positionals()
+        .flat_map(clap::Arg::get_possible_values)
+        .map(|word| word.get_name().to_owned())
+        .collect();
+    command.mut_subcommands(words_as_actions).subcommands(words.into_iter().map(Command::new))
 }

@@ -218,6 +218,10 @@ impl<'a> Plan<'a> {
         let new = self
             .installed(&state.text)
             .ok_or_else(|| self.by_hand(file, "the place for the entry is taken"))?;
+        let backup = backup_of(file);
+        if state.exists && !self.dry && !backup.exists() {
+            fs::copy(file, &backup).map_err(|error| Failure::output(&backup.display().to_string(), error))?;
+        }
         self.apply(
             file,
             &state,
