@@ -18,6 +18,8 @@ pub struct Rule {
     pub id: String,
     /// Heading.
     pub category: String,
+    /// Bottleneck class it addresses, `memory_transfer.host_device_copy`; or `code_pattern`.
+    pub class: String,
     /// One-line headline.
     pub title: String,
     /// What to do, in a sentence.

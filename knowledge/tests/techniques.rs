@@ -228,6 +228,7 @@ fn rules_have_texts_and_known_techniques() {
         "hot_kernel_triage",
         "reduce_valu_work",
         "hide_latency",
+        "reduce_divergence",
     ];
     let mut ids = std::collections::BTreeSet::new();
     for rule in rules::all() {

@@ -18,6 +18,7 @@ pub mod narrative;
 pub mod occupancy;
 pub mod plateau;
 pub mod profile;
+pub mod recommend;
 pub mod resources;
 pub mod roofline;
 pub mod rounding;

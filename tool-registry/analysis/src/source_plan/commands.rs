@@ -21,7 +21,7 @@ const DEFAULT_GFX: &str = "gfx942";
 /// A command of the plan, taken apart for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedCommand {
-    /// `collect` or `inspect`.
+    /// `collect`, `inspect` or `verify`.
     pub purpose: &'static str,
     /// The executable.
     pub tool: String,
@@ -197,12 +197,20 @@ fn passes(counters: &[String], gfx_id: Option<&str>, app: &str) -> Vec<PlannedPa
 }
 
 fn planned(purpose: &'static str, description: String, command: &Command) -> PlannedCommand {
-    PlannedCommand {
-        purpose,
-        tool: command.tool().to_owned(),
-        description,
-        flags: command.flags().into_iter().map(str::to_owned).collect(),
-        args: command.args(),
-        full_command: command.full_command(),
+    PlannedCommand::of(purpose, description, command)
+}
+
+impl PlannedCommand {
+    /// A command taken apart.
+    #[must_use]
+    pub fn of(purpose: &'static str, description: String, command: &Command) -> Self {
+        Self {
+            purpose,
+            tool: command.tool().to_owned(),
+            description,
+            flags: command.flags().into_iter().map(str::to_owned).collect(),
+            args: command.args(),
+            full_command: command.full_command(),
+        }
     }
 }

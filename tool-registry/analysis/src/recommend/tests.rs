@@ -1,0 +1,5 @@
+//! Advice on planted runs, against the worked examples and what each scenario calls for.
+
+mod examples;
+mod planted;
+mod thresholds;

@@ -1,0 +1,1 @@
+//! Each rule at its threshold.
