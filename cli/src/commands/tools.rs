@@ -68,7 +68,11 @@ pub fn run(app: &App, matches: &ArgMatches) -> Result<u8, Failure> {
         "schema" => schema(&server, &catalogue, values.text("subject").unwrap_or_default())?,
         _ => {
             let entry = catalogue.find(values.text("tool").unwrap_or_default())?;
-            if values.switch("json") { pretty(&entry.raw) } else { describe(entry) }
+            if values.switch("json") {
+                pretty(&entry.raw)
+            } else {
+                describe(entry, &full_output(&server, entry)?)
+            }
         }
     };
     app.terminal.product(&product)?;
@@ -146,25 +150,28 @@ fn schema(server: &Server, catalogue: &Catalogue, subject: &str) -> Result<Strin
         tool => tool,
     };
     let entry = catalogue.find(tool)?;
-    let answer = server.ask("perfxpert/schema", json!({ "name": entry.wire_name() }))?;
-    match answer.as_ref().and_then(|answer| answer.get("schema")) {
-        Some(schema) => Ok(pretty(schema)),
-        None => Ok(pretty(entry.raw.get("outputSchema").unwrap_or(&Value::Null))),
-    }
+    full_output(server, entry).map(|schema| pretty(&schema))
 }
 
-fn describe(entry: &Entry) -> String {
+/// The schema of the whole answer; the listed one, which may be shortened, from a server that knows no other.
+fn full_output(server: &Server, entry: &Entry) -> Result<Value, Failure> {
+    let answer = server.ask("perfxpert/schema", json!({ "name": entry.wire_name() }))?;
+    let full = answer.as_ref().and_then(|answer| answer.get("schema"));
+    Ok(full.or_else(|| entry.raw.get("outputSchema")).cloned().unwrap_or_default())
+}
+
+fn describe(entry: &Entry, output: &Value) -> String {
     let mut lines = vec![entry.dotted.clone()];
     if let Some(title) = entry.raw.get("title").and_then(Value::as_str) {
         lines.push(format!("  {title}"));
     }
     lines.push(String::new());
     lines.push(entry.description().to_owned());
-    for (heading, key) in [("Inputs", "inputSchema"), ("Outputs", "outputSchema")] {
+    let input = entry.raw.get("inputSchema").unwrap_or(&Value::Null);
+    for (heading, schema, show_required) in [("Inputs", input, true), ("Outputs", output, false)] {
         lines.push(String::new());
         lines.push(format!("{heading}:"));
-        let schema = entry.raw.get(key).cloned().unwrap_or_default();
-        let fields = fields(&schema);
+        let fields = fields(schema, show_required);
         if fields.is_empty() {
             lines.push("  none".to_owned());
         }
@@ -181,14 +188,14 @@ fn describe(entry: &Entry) -> String {
     text::escape(&lines.join("\n"))
 }
 
-fn fields(schema: &Value) -> Vec<String> {
+fn fields(schema: &Value, show_required: bool) -> Vec<String> {
     let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let width = properties.keys().map(String::len).max().unwrap_or(0);
     let line = |(name, inner): (&String, &Value)| {
-        let kind = inner.get("type").and_then(Value::as_str).unwrap_or("any");
+        let kind = kind_of(inner);
         let need = match inner.get("default") {
-            _ if required.contains(&json!(name)) => "required".to_owned(),
+            _ if show_required && required.contains(&json!(name)) => "required".to_owned(),
             Some(default) => format!("default {default}"),
             None => String::new(),
         };
@@ -200,6 +207,20 @@ fn fields(schema: &Value) -> Vec<String> {
         format!("  {name:<width$}  {kind:<7}  {about}{notes}").trim_end().to_owned()
     };
     properties.iter().map(line).collect()
+}
+
+/// The type of a value in words: `text or null` is a union of the full schemas.
+fn kind_of(schema: &Value) -> String {
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind.clone(),
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        _ => {
+            let variants = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
+            let mut kinds: Vec<String> = variants.into_iter().flatten().map(kind_of).collect();
+            kinds.dedup();
+            if kinds.is_empty() { "any".to_owned() } else { kinds.join(" or ") }
+        }
+    }
 }
 
 /// The bounds or the words that a value may have.

@@ -126,6 +126,7 @@ fn self_test(app: &App, server: &Server, unpacked: Option<&Failure>) -> Check {
     let mut arguments = Map::new();
     arguments.insert("database_path".to_owned(), json!("demo.db"));
     arguments.insert("airgap".to_owned(), json!(true));
+    arguments.insert("options".to_owned(), json!({ "detail": "full" }));
     let began = Instant::now();
     let report = match server.call("agent.root", arguments, None, |_| {}) {
         Ok(answer) => answer.structured,
