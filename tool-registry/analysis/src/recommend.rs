@@ -8,6 +8,7 @@
 //! | what the run showed, as plain numbers | [`observed`] |
 //! | one function per rule, thresholds and texts from facts | `rules` |
 //! | preconditions, priority, confidence, order, ids, code patterns folded in | `order`, `code` |
+//! | what to do about it, judged by preconditions with three values and ranked by what can be won | [`techniques`] |
 
 mod bracket;
 mod code;
@@ -17,6 +18,7 @@ mod metrics;
 pub mod observed;
 mod order;
 mod rules;
+pub mod techniques;
 mod text;
 
 use perfxpert_source::Scan;

@@ -74,6 +74,12 @@ pub struct Observed {
     pub blocking_calls: Option<u64>,
     /// Dispatches launched by graphs, of those with a known call, fraction.
     pub graph_launch_frac: Option<f64>,
+    /// Streams with kernels of the program or copies.
+    pub work_streams: Option<u64>,
+    /// Dispatches of the program inside a sequence of names that repeats again and again, fraction.
+    pub repeat_frac: Option<f64>,
+    /// Whether the source waits for the GPU in a loop; `None` without a scan.
+    pub sync_in_loop: Option<bool>,
     /// The longest gap that no call explains, and the work before it.
     pub longest_idle: Option<(Nanos, String)>,
     /// Pairs of short kernels that could be fused, by saving.
@@ -114,6 +120,9 @@ impl Default for Observed {
             calls: Vec::new(),
             blocking_calls: None,
             graph_launch_frac: None,
+            work_streams: None,
+            repeat_frac: None,
+            sync_in_loop: None,
             longest_idle: None,
             pairs: Vec::new(),
             agents: Vec::new(),

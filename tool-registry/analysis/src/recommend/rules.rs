@@ -68,17 +68,17 @@ fn measured(label: &str, value: Option<f64>) -> String {
 }
 
 /// How many waves fit now, of how many slots, and what would be the next step up; waves per SIMD.
-struct Waves {
-    now: u64,
-    max: u64,
-    pct: f64,
-    limiter: Limiter,
-    next: Option<u64>,
+pub(super) struct Waves {
+    pub(super) now: u64,
+    pub(super) max: u64,
+    pub(super) pct: f64,
+    pub(super) limiter: Limiter,
+    pub(super) next: Option<u64>,
     /// Registers that reach the next step, when registers are the limit.
-    registers: Option<u64>,
+    pub(super) registers: Option<u64>,
 }
 
-fn waves(kernel: &ObservedKernel) -> Option<Waves> {
+pub(super) fn waves(kernel: &ObservedKernel) -> Option<Waves> {
     let resources = kernel.resources.as_ref()?;
     let fit = resources.occupancy.as_ref()?;
     let found = &fit.occupancy;

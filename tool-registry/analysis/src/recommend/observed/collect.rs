@@ -1,6 +1,7 @@
 //! Reads what advice needs out of a profile.
 
 use perfxpert_knowledge::thresholds;
+use perfxpert_source::PatternId;
 use perfxpert_trace::{Direction, KernelIdx, Severity};
 
 use super::{FusionPair, Observed, ObservedAgent, ObservedCall, ObservedCopies, ObservedKernel, RuleInput};
@@ -64,6 +65,15 @@ pub(super) fn observed(input: &RuleInput<'_>) -> Observed {
         calls,
         blocking_calls: host.api_known.then_some(host.blocking_calls),
         graph_launch_frac: (host.linked > 0).then(|| ratio(host.graph_dispatches, host.linked)),
+        work_streams: None,
+        repeat_frac: None,
+        sync_in_loop: input.scan.map(|scan| {
+            let waits = scan
+                .patterns
+                .iter()
+                .filter(|pattern| matches!(pattern.id, PatternId::DeviceSync | PatternId::PythonSync));
+            waits.map(|pattern| pattern.in_loop_count).sum::<u64>() > 0
+        }),
         longest_idle: profile
             .gaps
             .largest
