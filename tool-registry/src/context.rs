@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use perfxpert_schemas::{ErrorKind, ErrorObject};
 use tokio_util::sync::CancellationToken;
 
+use crate::models::Models;
 use crate::traces::Traces;
 
 /// Raised inside a tool when the caller cancelled or the time limit passed.
@@ -31,6 +32,8 @@ pub type ProgressSink = Arc<dyn Fn(Phase) + Send + Sync>;
 pub struct Services {
     /// Opened traces.
     pub traces: Traces,
+    /// Model services.
+    pub models: Models,
 }
 
 /// The surroundings of one call.

@@ -6,6 +6,7 @@ pub mod build;
 pub mod context;
 mod device;
 mod free_map;
+pub mod models;
 pub mod registry;
 mod report;
 pub mod schema;

@@ -1,16 +1,21 @@
 //! Assembles the report document from a run, a source tree and what else was given.
 
+mod advice;
 mod cut;
 mod health;
 mod host;
 mod kernels;
 pub(crate) mod measured;
+mod monitor;
 mod provenance;
+mod redact;
+pub(crate) mod source;
+mod thread_trace;
 mod time;
 pub(crate) mod verdict;
 
 use perfxpert_analysis::RunProfile;
-use perfxpert_schemas::report::advice::{Evidence, Recommendation, Summary};
+use perfxpert_schemas::report::advice::{Evidence, Summary};
 use perfxpert_schemas::report::hardware::{CounterCoverage, CounterMetrics, HardwareCounters};
 use perfxpert_schemas::report::meta::{FailedSection, Metadata, WarningDetail};
 use perfxpert_schemas::report::sections::ApiBreakdown;
@@ -20,12 +25,19 @@ use perfxpert_schemas::tools::agent::options::IntentWord;
 use perfxpert_schemas::tools::agent::run::AgentRun;
 use serde_json::{Map, Value};
 
+use perfxpert_source::Scan;
+use perfxpert_trace::Severity;
+
+use crate::Context;
 use crate::stamp::Stamp;
 use crate::traces::LoadedRun;
 use measured::Measured;
 
 pub(crate) use cut::brief;
+pub(crate) use redact::redacted;
 
+/// Sentences of the summary.
+const KEY_FINDINGS: usize = 6;
 /// Warnings of a full report.
 const WARNINGS: usize = 100;
 /// Lowest schema version, of a report without optional features.
@@ -37,6 +49,20 @@ pub(crate) struct Request<'a> {
     pub(crate) run: Option<&'a LoadedRun>,
     /// Databases as the caller wrote them.
     pub(crate) databases: &'a [String],
+    /// The scanned folder as the caller wrote it, and what is in it.
+    pub(crate) source: Option<(&'a str, &'a Scan)>,
+    /// Folder with thread-trace tables.
+    pub(crate) att_dir: Option<&'a str>,
+    /// Captured monitor log.
+    pub(crate) monitor_log: Option<&'a str>,
+    /// Whether loop hints are wanted.
+    pub(crate) advanced: bool,
+    /// Whether recommendations are wanted.
+    pub(crate) advice: bool,
+    /// Databases of the run to compare with.
+    pub(crate) baseline: &'a [String],
+    /// Databases of further counter passes.
+    pub(crate) counter_paths: &'a [String],
     /// Hotspot rows.
     pub(crate) top_kernels: usize,
     /// Architecture when the trace does not name its GPU.
@@ -52,28 +78,69 @@ pub(crate) struct Request<'a> {
 }
 
 /// The report at full detail.
-pub(crate) fn build(request: &Request<'_>) -> Report {
-    match request.run {
-        Some(run) => of_run(request, run),
-        None => bare(request),
+pub(crate) fn build(context: &Context, request: &Request<'_>) -> Report {
+    let mut report = match request.run {
+        Some(run) => of_run(context, request, run),
+        None => without_run(context, request),
+    };
+    if let Some((_, scan)) = request.source
+        && let Some(message) = source::limits(scan)
+    {
+        warn(&mut report, vec![health::warning("source_scan_limited", Severity::Info, message, None)]);
+    }
+    for (section, given) in [("trace_diff", request.baseline), ("hardware_counters", request.counter_paths)] {
+        if !given.is_empty() && !report.errors.iter().any(|failed| failed.section == section) {
+            report.errors.push(not_evaluated(section));
+        }
+    }
+    finish(&mut report);
+    report
+}
+
+/// A section whose input was given and not looked at.
+fn not_evaluated(section: &str) -> FailedSection {
+    FailedSection {
+        section: section.to_owned(),
+        kind: "internal".to_owned(),
+        message: "What was given for this section was not evaluated.".to_owned(),
     }
 }
 
-fn of_run(request: &Request<'_>, run: &LoadedRun) -> Report {
+fn of_run(context: &Context, request: &Request<'_>, run: &LoadedRun) -> Report {
     let asked = request.gfx_id.filter(|_| gfx_unknown(run));
     let measured = Measured::new(run, asked, request.top_kernels);
     let inputs: Vec<&str> = request.databases.iter().map(String::as_str).collect();
     let judged = verdict::judge(&measured, &inputs);
-    let recommendations: Vec<Recommendation> = Vec::new();
+    let traced = request.att_dir.map(|folder| thread_trace::section(context, folder));
+    let monitor = request.monitor_log.map(|path| monitor::section(context, path, Some(&measured)));
+    let beside = advice::Beside {
+        inputs: &inputs,
+        scan: request.source.map(|(_, scan)| scan),
+        traced: traced.as_ref().map_or(&[], |(_, kernels)| kernels.as_slice()),
+        monitor: monitor.as_ref(),
+        advanced: request.advanced,
+    };
+    let recommendations =
+        if request.advice && run.has_gpu_work() { advice::of_run(&measured, &beside) } else { Vec::new() };
     let story = verdict::story(&measured, &judged, &recommendations);
     let sentences = verdict::narrative(&story);
     let mut errors: Vec<FailedSection> = Vec::new();
     let counters = counters(&measured, &mut errors);
-    let tier = if counters.has_counters { 2 } else { 1 };
+    let att = traced.as_ref().is_some_and(|(trace, _)| trace.has_att_data);
+    let tier = match (att, counters.has_counters) {
+        (true, _) => 3,
+        (false, true) => 2,
+        (false, false) => 1,
+    };
     let (time_breakdown, execution) = time::breakdown(&measured);
     let api = host::api(&measured);
     let gpus = time::gpus(&measured);
-    let hotspots = kernels::hotspots(&measured);
+    let mut hotspots = kernels::hotspots(&measured);
+    let tier0 = request.source.map(|(folder, scan)| {
+        source::locate(scan, &mut hotspots);
+        let plan = source::plan(scan, Some(&measured));
+        source::section(folder, scan, &plan, advice::of_source(scan), request.stamp)
+    });
     let mut report = Report {
         primary_bottleneck: judged.verdict.kind.as_str().to_owned(),
         bottleneck_detail: judged.verdict.detail.map(|detail| detail.as_str().to_owned()),
@@ -88,7 +155,7 @@ fn of_run(request: &Request<'_>, run: &LoadedRun) -> Report {
             runner_up: judged.runner_up(),
             narrative_source: "deterministic".to_owned(),
         },
-        evidence: verdict::evidence(&measured, &judged, tier, false),
+        evidence: verdict::evidence(&measured, &judged, tier, att),
         recommendations_total: recommendations.len() as u64,
         recommendations,
         profiling_info: time::profiling_info(&measured, tier),
@@ -111,14 +178,50 @@ fn of_run(request: &Request<'_>, run: &LoadedRun) -> Report {
         interval_timeline: Some(host::timeline(&measured)),
         kernel_categories: Some(kernels::categories(&measured)),
         short_kernels: Some(kernels::short(&measured)),
+        att_trace: traced.as_ref().filter(|(trace, _)| trace.has_att_data).map(|(trace, _)| trace.clone()),
+        thread_trace: traced.map(|(trace, _)| trace),
+        gpu_monitor: monitor,
+        tier0_findings: tier0,
         trace_health: Some(health::section(&measured)),
         errors,
         ..bare(request)
     };
     let warnings = health::warnings(&measured, request.gfx_id);
     warn(&mut report, warnings);
-    finish(&mut report);
     report
+}
+
+/// A report on a source tree alone, or on nothing.
+fn without_run(context: &Context, request: &Request<'_>) -> Report {
+    let traced = request.att_dir.map(|folder| thread_trace::section(context, folder).0);
+    let monitor = request.monitor_log.map(|path| monitor::section(context, path, None));
+    let mut report = Report {
+        att_trace: traced.clone().filter(|trace| trace.has_att_data),
+        thread_trace: traced,
+        gpu_monitor: monitor,
+        ..bare(request)
+    };
+    let Some((folder, scan)) = request.source else { return report };
+    let plan = source::plan(scan, None);
+    let advised = perfxpert_analysis::source_plan::code_advice(scan);
+    let narrative = perfxpert_analysis::source_plan::source_only_narrative(scan, &advised, &plan);
+    let recommendations = advice::of_source(scan);
+    report.summary.overall_assessment =
+        narrative.split_inclusive(". ").next().unwrap_or(&narrative).trim_end().to_owned();
+    report.summary.key_findings =
+        scan.patterns.iter().map(|pattern| format!("{}.", pattern.description)).take(KEY_FINDINGS).collect();
+    report.narrative = narrative;
+    report.recommendations_total = recommendations.len() as u64;
+    let section = source::section(folder, scan, &plan, recommendations.clone(), request.stamp);
+    report.recommendations = recommendations;
+    report.tier0 = Some(section.clone());
+    report.tier0_findings = Some(section);
+    report
+}
+
+/// Share of the evidence the verdict needs that the run holds, fraction.
+pub(crate) fn coverage(run: &LoadedRun) -> f64 {
+    perfxpert_analysis::evidence::verdict(&run.profile, None, &run.health).0.coverage
 }
 
 /// Whether no GPU of the run is named by its trace, so that the caller's word counts.
@@ -130,11 +233,7 @@ fn gfx_unknown(run: &LoadedRun) -> bool {
 fn counters(measured: &Measured<'_>, errors: &mut Vec<FailedSection>) -> HardwareCounters {
     let profile: &RunProfile = &measured.run.profile;
     if measured.has_counter_rows() {
-        errors.push(FailedSection {
-            section: "hardware_counters".to_owned(),
-            kind: "internal".to_owned(),
-            message: "The counters of this trace were not evaluated.".to_owned(),
-        });
+        errors.push(not_evaluated("hardware_counters"));
     }
     let share = profile.parts().percentages().first().map(|share| share.value());
     let reason = if measured.has_counter_rows() {

@@ -6,7 +6,7 @@ mod att;
 mod bottleneck;
 mod compiler;
 mod counters;
-mod gpu_runtime_monitor;
+pub(crate) mod gpu_runtime_monitor;
 mod intent;
 mod interconnect;
 mod memory;

@@ -26,6 +26,7 @@ pub mod smi;
 pub mod source_plan;
 pub mod sweep;
 pub mod thermal;
+pub mod thread_trace;
 pub mod units;
 pub mod verdict;
 pub mod words;

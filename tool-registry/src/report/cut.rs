@@ -9,6 +9,9 @@ const CEILING: usize = 12_000;
 /// Longest kernel name of a brief report, in characters.
 const NAME: usize = 300;
 
+/// Longest sentence of a brief report that is left alone, in characters.
+const SENTENCE: usize = 600;
+
 /// Sections and keys that only a full report has.
 const FULL_ONLY: [&str; 3] = ["llm_enhanced_explanation", "warning_details", "api_breakdown"];
 
@@ -125,8 +128,17 @@ fn names(report: &mut Report) {
     for pair in report.short_kernels.iter_mut().flat_map(|short| &mut short.fusion_candidates) {
         pair.pair.iter_mut().for_each(shorten);
     }
-    for target in report.recommendations.iter_mut().filter_map(|entry| entry.target.as_mut()) {
-        shorten(target);
+    for entry in &mut report.recommendations {
+        entry.target.iter_mut().for_each(shorten);
+        // Sentences are short unless a name in them is not.
+        for text in [&mut entry.title, &mut entry.issue].into_iter().chain(&mut entry.actions) {
+            if let Some(short) = answer::short_name(text, SENTENCE) {
+                *text = short;
+            }
+        }
+    }
+    for item in report.trace_health.iter_mut().flat_map(|health| &mut health.items) {
+        item.examples.iter_mut().for_each(shorten);
     }
     for point in report.roofline.iter_mut().flat_map(|roofline| &mut roofline.kernels) {
         shorten(&mut point.name);
@@ -136,38 +148,31 @@ fn names(report: &mut Report) {
     }
 }
 
-/// One step of the stated order; false when nothing is left to give. The first six lists are halved in turn until each is
-/// short; what else is long goes only after them.
+/// One step of the stated order; false when nothing is left to give. Lists are halved in turn down to their first row; then
+/// whole sections go, then the first rows.
 fn halve(report: &mut Report, level: usize) -> bool {
-    fn half<T>(rows: &mut Vec<T>) -> bool {
-        let more = !rows.is_empty();
-        rows.truncate(rows.len() / 2);
+    shorten_lists(report, level, 1) || last_resort(report) || shorten_lists(report, level, 0)
+}
+
+fn shorten_lists(report: &mut Report, level: usize, floor: usize) -> bool {
+    fn half<T>(rows: &mut Vec<T>, floor: usize) -> bool {
+        let more = rows.len() > floor;
+        rows.truncate((rows.len() / 2).max(floor));
         more
     }
-    // Each list gives way as often as it can before the round starts again.
-    for turn in 0..HALVED {
-        let step = (level + turn) % HALVED;
-        let cut = match step {
-            0 => half(&mut report.api_overhead.api_calls),
-            1 => half(&mut report.memory_analysis.0),
-            2 => {
-                let flat =
-                    report.time_breakdown.figures.as_mut().is_some_and(|figures| half(&mut figures.agents));
-                let rows = report
-                    .execution_breakdown
-                    .as_mut()
-                    .is_some_and(|execution| half(&mut execution.per_agent));
-                flat || rows
-            }
-            3 => half(&mut report.evidence.items),
-            4 => half(&mut report.hotspots),
-            _ => half(&mut report.recommendations),
-        };
-        if cut {
-            return true;
+    (0..HALVED).any(|turn| match (level + turn) % HALVED {
+        0 => half(&mut report.api_overhead.api_calls, floor),
+        1 => half(&mut report.memory_analysis.0, floor),
+        2 => {
+            let flat = report.time_breakdown.figures.as_mut();
+            let flat = flat.is_some_and(|figures| half(&mut figures.agents, floor));
+            let whole = report.execution_breakdown.as_mut();
+            whole.is_some_and(|execution| half(&mut execution.per_agent, floor)) || flat
         }
-    }
-    last_resort(report)
+        3 => half(&mut report.evidence.items, floor),
+        4 => half(&mut report.hotspots, floor),
+        _ => half(&mut report.recommendations, floor),
+    })
 }
 
 /// Lists that `halve` goes through.

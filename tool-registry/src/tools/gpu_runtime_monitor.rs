@@ -9,7 +9,7 @@ use perfxpert_schemas::{ErrorKind, ErrorObject};
 
 use crate::{Context, Tool, device, tool};
 
-mod log_file;
+pub(crate) mod log_file;
 mod sent;
 
 pub(crate) fn entries() -> Vec<Tool> {

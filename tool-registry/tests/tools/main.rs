@@ -4,6 +4,7 @@
 mod ask;
 mod lint;
 
+mod agent;
 mod arch;
 mod att;
 mod bottleneck;

@@ -26,7 +26,7 @@ pub(super) fn record_command(source: Source) -> String {
 ///
 /// # Errors
 /// `file_not_found`, `unreadable`, `no_evidence`, `timeout`, `cancelled`.
-pub(super) fn read(
+pub(crate) fn read(
     context: &Context,
     path: &str,
     source: Option<Source>,
