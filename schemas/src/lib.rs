@@ -8,3 +8,4 @@ pub mod tools;
 pub mod trace_health;
 
 pub use error::{ErrorKind, ErrorObject};
+pub use trace_health::{TraceHealth, TraceHealthItem};

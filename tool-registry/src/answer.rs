@@ -79,11 +79,16 @@ fn halve_longest_list(value: &mut Value) -> bool {
     for (depth, key) in path.iter().enumerate() {
         let Value::Object(object) = place else { return false };
         if depth + 1 == path.len() {
+            let mut whole = 0;
             if let Some(Value::Array(rows)) = object.get_mut(key) {
-                rows.truncate(rows.len() / 2);
+                whole = rows.len();
+                rows.truncate(whole / 2);
                 parent_count = Some(rows.len());
             }
-            if let (Some(count), true) = (parent_count, object.contains_key("returned")) {
+            // `returned` counts the paged list; a capped one has its own `<list>_total`.
+            let paged = object.get("returned").and_then(Value::as_u64) == u64::try_from(whole).ok()
+                && !object.contains_key(&format!("{key}_total"));
+            if let (Some(count), true) = (parent_count, paged) {
                 object.insert("returned".to_owned(), Value::from(count));
             }
             return parent_count.is_some();

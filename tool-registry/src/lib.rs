@@ -12,6 +12,7 @@ mod report;
 pub mod schema;
 mod stamp;
 mod tools;
+pub mod trace_answer;
 pub mod trace_errors;
 mod trace_health;
 pub mod traces;

@@ -6,9 +6,11 @@ mod att;
 mod bottleneck;
 mod compiler;
 mod counters;
+mod dependency_graph;
 pub(crate) mod gpu_runtime_monitor;
 mod intent;
 mod interconnect;
+mod kernel_fusion;
 mod memory;
 mod metrics;
 mod occupancy;
@@ -19,7 +21,9 @@ mod profiling;
 mod roofline;
 mod sol;
 mod topdown;
+mod trace_fingerprint;
 mod tracelens;
+mod unified_memory;
 mod workflow;
 
 use crate::Tool;
@@ -34,9 +38,11 @@ const NAMESPACES: &[(&str, Entries)] = &[
     ("bottleneck", bottleneck::entries),
     ("compiler", compiler::entries),
     ("counters", counters::entries),
+    ("dependency_graph", dependency_graph::entries),
     ("gpu_runtime_monitor", gpu_runtime_monitor::entries),
     ("interconnect", interconnect::entries),
     ("intent", intent::entries),
+    ("kernel_fusion", kernel_fusion::entries),
     ("memory", memory::entries),
     ("metrics", metrics::entries),
     ("occupancy", occupancy::entries),
@@ -47,7 +53,9 @@ const NAMESPACES: &[(&str, Entries)] = &[
     ("roofline", roofline::entries),
     ("sol", sol::entries),
     ("topdown", topdown::entries),
+    ("trace_fingerprint", trace_fingerprint::entries),
     ("tracelens", tracelens::entries),
+    ("unified_memory", unified_memory::entries),
     ("workflow", workflow::entries),
 ];
 

@@ -160,13 +160,7 @@ impl Context {
             return Err(trace_errors::empty(&trace, field));
         }
         let (profile, report) =
-            self.watched(|control| sweep::profile(&trace, wish.min_duration, control)).map_err(|error| {
-                if matches!(error, ScanError::Cancelled) {
-                    self.stopped()
-                } else {
-                    trace_errors::scan(&error, field)
-                }
-            })?;
+            self.scanned(field, |control| sweep::profile(&trace, wish.min_duration, control))?;
         let mut health = trace.health().clone();
         health.merge(&report.health);
         health.merge(&profile.health);
@@ -212,6 +206,27 @@ impl Context {
             .with("command", "rocprofv3 --sys-trace -d ./profile_out -- ./your_app"));
         }
         Ok(run)
+    }
+
+    /// As [`Context::watched`], with the error callers see; `field` is the argument it names.
+    ///
+    /// # Errors
+    /// `cancelled`, `timeout`, `unreadable`.
+    pub fn scanned<T>(
+        &self,
+        field: &str,
+        scan: impl FnOnce(&Control) -> Result<T, ScanError> + Send,
+    ) -> Result<T, ErrorObject>
+    where
+        T: Send,
+    {
+        self.watched(scan).map_err(|error| {
+            if matches!(error, ScanError::Cancelled) {
+                self.stopped()
+            } else {
+                trace_errors::scan(&error, field)
+            }
+        })
     }
 
     /// Runs a scan that this call's cancellation, limit and progress reach.

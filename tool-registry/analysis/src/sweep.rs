@@ -5,18 +5,18 @@
 //! whose recorded end cannot be true.
 
 mod agent;
-mod catalog;
+pub(crate) mod catalog;
 mod cover;
 mod finish;
 mod gaps;
 mod kernels;
 mod limits;
-mod link;
+pub(crate) mod link;
 mod overlong;
 mod quantile;
 mod sequence;
 mod slices;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod thread;

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod ask;
+mod databases;
 mod lint;
 
 mod agent;
@@ -10,9 +11,11 @@ mod att;
 mod bottleneck;
 mod compiler;
 mod counters;
+mod dependency_graph;
 mod gpu_runtime_monitor;
 mod intent;
 mod interconnect;
+mod kernel_fusion;
 mod memory;
 mod metrics;
 mod occupancy;
@@ -23,5 +26,7 @@ mod profiling;
 mod roofline;
 mod sol;
 mod topdown;
+mod trace_fingerprint;
 mod tracelens;
+mod unified_memory;
 mod workflow;

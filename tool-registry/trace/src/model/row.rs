@@ -99,6 +99,10 @@ pub struct MemoryCopy {
     pub direction: Direction,
     /// Bytes moved.
     pub bytes: u64,
+    /// Source address as stored; 0 when not recorded. Not a number to calculate with.
+    pub source_address: i64,
+    /// Destination address, as `source_address`.
+    pub destination_address: i64,
     /// Hardware queue; usually `NONE`.
     pub queue: QueueIdx,
     /// Stream.

@@ -171,6 +171,8 @@ impl Kind for Copies {
         "event_id",
         "graph_exec_id",
         "graph_node_id",
+        "src_address",
+        "dst_address",
     ];
     const EVENT: &'static [&'static str] = &["stack_id"];
 
@@ -220,6 +222,8 @@ impl Kind for Copies {
             destination,
             direction,
             bytes: int(values, 2).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
+            source_address: int(values, 13).unwrap_or(0),
+            destination_address: int(values, 14).unwrap_or(0),
             queue: feed.queue(WHAT, id, int(values, 6).or(track.queue)),
             stream: feed.stream(WHAT, id, int(values, 7).or(track.stream)),
             thread: feed.thread(WHAT, id, int(values, 8).or(track.thread)),

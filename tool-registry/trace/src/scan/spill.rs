@@ -112,6 +112,8 @@ record!(MemoryCopy {
     destination: AgentIdx,
     direction: Direction,
     bytes: u64,
+    source_address: i64,
+    destination_address: i64,
     queue: QueueIdx,
     stream: StreamIdx,
     thread: ThreadIdx,

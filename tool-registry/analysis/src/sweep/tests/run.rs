@@ -112,6 +112,8 @@ impl Run {
             destination: AgentIdx(destination),
             direction,
             bytes,
+            source_address: 0,
+            destination_address: 0,
             queue: QueueIdx::NONE,
             stream: StreamIdx(0),
             thread: ThreadIdx(0),

@@ -1,0 +1,95 @@
+//! Rules that hold for every tool that reads a trace: what it refuses, and how long its answer may be.
+
+use std::path::Path;
+
+use perfxpert_fixtures::{TraceFile, scenario};
+use serde_json::{Value, json};
+
+use crate::ask::{ask, call, refused};
+
+/// Tools that read one trace, with the argument that names it.
+const READERS: [(&str, &str); 3] = [
+    ("dependency_graph.reconstruct_dag", "db_path"),
+    ("kernel_fusion.find_fusion_candidates", "db_path"),
+    ("unified_memory.analyze_paging", "db_path"),
+];
+
+/// Path of a built trace as an argument.
+pub(crate) fn text(path: &Path) -> String {
+    path.to_str().expect("a path in UTF-8").to_owned()
+}
+
+/// Asks a tool about a trace with further arguments.
+pub(crate) fn about(tool: &str, file: &TraceFile, more: &Value) -> Value {
+    ask(tool, &with_path(&text(file.path()), more))
+}
+
+/// `more` with the path in front.
+pub(crate) fn with_path(path: &str, more: &Value) -> Value {
+    let mut arguments = more.as_object().expect("an object").clone();
+    arguments.insert("db_path".to_owned(), json!(path));
+    Value::Object(arguments)
+}
+
+fn beside(path: &Path) -> Vec<(String, u64)> {
+    let mut names: Vec<(String, u64)> = std::fs::read_dir(path)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.metadata().unwrap().len()))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn unusable_inputs_are_refused_by_kind_and_left_alone() {
+    for (tool, field) in READERS {
+        let missing = refused(tool, &json!({ field: "/nowhere/run.db" }));
+        assert_eq!(
+            (missing.kind.as_str(), missing.details["field"].as_str()),
+            ("file_not_found", Some(field))
+        );
+        for (name, kind) in [("text_file", "not_a_database"), ("foreign_sqlite", "not_rocpd")] {
+            let planted = scenario(name).unwrap();
+            let before = beside(planted.folder());
+            assert_eq!(refused(tool, &json!({ field: text(planted.path()) })).kind.as_str(), kind, "{tool}");
+            assert_eq!(beside(planted.folder()), before, "{tool} changed something beside {name}");
+        }
+        let empty = scenario("empty").unwrap();
+        assert_eq!(
+            refused(tool, &json!({ field: text(empty.path()) })).kind.as_str(),
+            "empty_trace",
+            "{tool}"
+        );
+    }
+}
+
+#[test]
+fn a_cut_file_gives_a_bounded_answer_that_says_so_or_is_refused() {
+    let cut = scenario("damaged_half").unwrap();
+    for (tool, field) in READERS {
+        match call(tool, &json!({ field: text(cut.path()) })) {
+            Ok(answer) => {
+                let items = answer["trace_health"]["items"].as_array().unwrap();
+                assert!(items.iter().any(|item| item["severity"] == "data_loss"), "{tool}: {items:?}");
+            }
+            Err(error) => assert_eq!(error.kind.as_str(), "unreadable", "{tool}"),
+        }
+    }
+}
+
+#[test]
+fn answers_stay_short_with_thousands_of_long_names() {
+    let planted = scenario("many_names").unwrap();
+    for (tool, field) in READERS {
+        let answer = ask(tool, &json!({ field: text(planted.path()) }));
+        let length = serde_json::to_string(&answer).unwrap().chars().count();
+        assert!(length <= 12_000, "{tool}: {length} characters");
+        assert!(answer["trace_health"]["items"].as_array().unwrap().len() <= 5, "{tool}");
+        assert_eq!(
+            answer,
+            ask(tool, &json!({ field: text(planted.path()) })),
+            "{tool} differs when asked twice"
+        );
+    }
+}
