@@ -11,7 +11,7 @@ use perfxpert_trace::{
 use crate::profile::KernelKind;
 use crate::sweep::Limits;
 use crate::sweep::catalog::kernel_traits;
-use crate::sweep::link::{Call, Calls};
+use crate::sweep::link::{Call, Calls, Work};
 use crate::sweep::table::Table;
 
 /// A stream of one GPU: work with the same key runs in order. The ids belong to one process of one file.
@@ -185,7 +185,7 @@ impl<'t> Launches<'t> {
 
     /// The call behind some GPU work.
     pub(crate) fn of(&mut self, process: ProcessIdx, call: i64) -> Option<Call> {
-        self.calls.get_mut(process.get())?.find(call).copied()
+        self.calls.get_mut(process.get())?.find(call, Work::Dispatch)
     }
 }
 
