@@ -18,6 +18,7 @@ pub mod plateau;
 pub mod pragma;
 pub mod predict_impact;
 pub mod profiling;
+pub mod rccl_analysis;
 pub mod roofline;
 pub mod sol;
 pub mod topdown;

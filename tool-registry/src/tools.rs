@@ -18,6 +18,7 @@ mod plateau;
 mod pragma;
 mod predict_impact;
 mod profiling;
+mod rccl_analysis;
 mod roofline;
 mod sol;
 mod topdown;
@@ -50,6 +51,7 @@ const NAMESPACES: &[(&str, Entries)] = &[
     ("pragma", pragma::entries),
     ("predict_impact", predict_impact::entries),
     ("profiling", profiling::entries),
+    ("rccl_analysis", rccl_analysis::entries),
     ("roofline", roofline::entries),
     ("sol", sol::entries),
     ("topdown", topdown::entries),

@@ -4,6 +4,7 @@
 //! [`sweep::profile`] reads a run once and returns a [`RunProfile`]; everything else is a pure function of values.
 
 pub mod collection;
+pub mod communication;
 pub mod counter_passes;
 pub mod counters;
 pub mod evidence;

@@ -23,6 +23,7 @@ mod plateau;
 mod pragma;
 mod predict_impact;
 mod profiling;
+mod rccl_analysis;
 mod roofline;
 mod sol;
 mod topdown;
