@@ -308,14 +308,16 @@ fn ranks(
     .unwrap_or((None, RanksSource::Unknown))
 }
 
+/// Operation, size and type of a row, and the position of the call where each has its own.
+type Key = (Operation, Option<u64>, Option<DataType>, usize);
+
 fn rows(
     collectives: &[Collective],
     grouping: Grouping,
     ranks: Option<u32>,
     links: Option<&'static Links>,
 ) -> Vec<Row> {
-    let mut groups: BTreeMap<(Operation, Option<u64>, Option<DataType>, usize), Vec<&Collective>> =
-        BTreeMap::new();
+    let mut groups: BTreeMap<Key, Vec<&Collective>> = BTreeMap::new();
     for (at, one) in collectives.iter().enumerate() {
         let own = if grouping == Grouping::Call { at } else { 0 };
         let key = (one.operation, one.bytes.map(|bytes| bytes.0), one.data_type, own);

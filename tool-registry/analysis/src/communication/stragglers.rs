@@ -31,6 +31,10 @@ pub struct Straggler {
 }
 
 type Rank = (ProcessIdx, AgentIdx);
+/// Start and end of a collective.
+type Span = (i64, i64);
+/// Collectives of each rank by operation, in time order.
+type Spans = BTreeMap<Rank, BTreeMap<Operation, Vec<Span>>>;
 
 /// Slopes computed in all; beyond it fewer instances per rank are used.
 const SLOPES: usize = 20_000_000;
@@ -42,7 +46,7 @@ pub(super) fn find(
     operations: &[Operation],
 ) -> Result<Vec<Straggler>, &'static str> {
     let facts = thresholds::rccl();
-    let mut spans: BTreeMap<Rank, BTreeMap<Operation, Vec<(i64, i64)>>> = BTreeMap::new();
+    let mut spans = Spans::new();
     for (row, operation) in profile.collectives.iter().zip(operations) {
         // Point-to-point kernels do not end together.
         if *operation != Operation::SendRecv {
@@ -63,11 +67,11 @@ pub(super) fn find(
 
 /// Per rank the matched collectives, the k-th of each operation beside the k-th of all others; sorted by end on the first
 /// rank.
-fn matched(spans: &BTreeMap<Rank, BTreeMap<Operation, Vec<(i64, i64)>>>) -> Vec<Vec<(i64, i64)>> {
+fn matched(spans: &Spans) -> Vec<Vec<Span>> {
     let operations: BTreeSet<Operation> = spans.values().flat_map(BTreeMap::keys).copied().collect();
-    let mut rows: Vec<Vec<(i64, i64)>> = vec![Vec::new(); spans.len()];
+    let mut rows: Vec<Vec<Span>> = vec![Vec::new(); spans.len()];
     for operation in operations {
-        let lists: Vec<&[(i64, i64)]> =
+        let lists: Vec<&[Span]> =
             spans.values().map(|rank| rank.get(&operation).map_or(&[][..], Vec::as_slice)).collect();
         let shared = lists.iter().map(|list| list.len()).min().unwrap_or(0);
         for (row, list) in rows.iter_mut().zip(lists) {
@@ -82,7 +86,7 @@ fn matched(spans: &BTreeMap<Rank, BTreeMap<Operation, Vec<(i64, i64)>>>) -> Vec<
 
 /// Starts per rank on one clock; `None` when the ends do not agree well enough.
 #[expect(clippy::cast_precision_loss, reason = "differences within one run fit 53 bits")]
-fn aligned(instances: &[Vec<(i64, i64)>]) -> Option<Vec<Vec<f64>>> {
+fn aligned(instances: &[Vec<Span>]) -> Option<Vec<Vec<f64>>> {
     let facts = thresholds::rccl();
     let base = instances.first()?.first()?.0;
     let since = |instant: i64| instant.saturating_sub(base) as f64;
