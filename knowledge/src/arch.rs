@@ -143,6 +143,8 @@ pub struct Sku {
     pub l2_mib: u32,
     /// Infinity Cache behind the L2, MiB.
     pub infinity_cache_mib: Option<u32>,
+    /// Peak rate of the Infinity Cache, TB/s, decimal, where published.
+    pub infinity_cache_bandwidth_tbs: Option<f64>,
     /// Peak rates.
     pub peaks: Peaks,
     /// Where the figures come from.

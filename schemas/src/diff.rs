@@ -2,7 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+
+use crate::trace_health::TraceHealth;
 
 /// Two runs compared. Every `_pct` is percent with 4 decimals; decisions use unrounded values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,17 +14,17 @@ pub struct DiffDocument {
     pub verdict: String,
     /// The limit of the verdict, percent.
     pub verdict_threshold_pct: f64,
-    /// New minus baseline elapsed time, ns.
-    pub wall_delta_ns: i64,
-    /// Percent of the baseline; null when it is 0.
+    /// New minus baseline elapsed time, ns; null when a side is empty.
+    pub wall_delta_ns: Option<i64>,
+    /// Percent of the baseline; null when it is 0 or a side is empty.
     pub wall_delta_pct: Option<f64>,
     /// Elapsed time of the baseline, median over runs, ns.
     pub baseline_wall_ns: u64,
     /// Elapsed time of the new side, median over runs, ns.
     pub new_wall_ns: u64,
-    /// New minus baseline summed kernel time, ns.
-    pub kernel_time_delta_ns: i64,
-    /// Percent of the baseline; null when it is 0.
+    /// New minus baseline summed kernel time, ns; null when a side is empty.
+    pub kernel_time_delta_ns: Option<i64>,
+    /// Percent of the baseline; null when it is 0 or a side is empty.
     pub kernel_time_delta_pct: Option<f64>,
     /// Summed kernel time of the baseline, ns.
     pub baseline_kernel_ns: u64,
@@ -83,8 +84,17 @@ pub struct DiffDocument {
     pub new_db: String,
     /// What to read with care.
     pub warnings: Vec<String>,
-    /// Health of both sides: `baseline`, `new`.
-    pub trace_health: Value,
+    /// Health of both sides.
+    pub trace_health: SideHealth,
+}
+
+/// Health per side; of several runs together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SideHealth {
+    /// Of the baseline.
+    pub baseline: TraceHealth,
+    /// Of the new side.
+    pub new: TraceHealth,
 }
 
 /// One kernel on both sides.
@@ -142,7 +152,8 @@ pub struct Comparability {
     pub work_ratio: Option<f64>,
     /// GPUs of each side.
     pub gpus: SideGpus,
-    /// Calls, new ÷ baseline, of kernels on both sides.
+    /// Calls, new ÷ baseline, of kernels on both sides; only where a kernel-aware comparison shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_ratio: Option<f64>,
 }
 
@@ -287,8 +298,8 @@ pub struct GateWall {
     pub baseline_median_ns: u64,
     /// Median, ns.
     pub candidate_median_ns: u64,
-    /// Candidate minus baseline, ns.
-    pub delta_ns: i64,
+    /// Candidate minus baseline, ns; null when a side is empty.
+    pub delta_ns: Option<i64>,
     /// Percent.
     pub delta_pct: Option<f64>,
     /// Lower end, percent.

@@ -1,10 +1,10 @@
 //! State of the trace behind an answer: the last key of every answer that rests on one.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// State of a trace and its worst problems.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceHealth {
     /// `ok`, `degraded` or `unusable`.
     pub status: String,
@@ -15,7 +15,7 @@ pub struct TraceHealth {
 }
 
 /// One problem of a trace.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceHealthItem {
     /// Stable name.
     pub id: String,

@@ -19,9 +19,11 @@ mod pragma;
 mod predict_impact;
 mod profiling;
 mod rccl_analysis;
+mod regression;
 mod roofline;
 mod sol;
 mod topdown;
+mod trace_diff;
 mod trace_fingerprint;
 mod tracelens;
 mod unified_memory;
@@ -52,9 +54,11 @@ const NAMESPACES: &[(&str, Entries)] = &[
     ("predict_impact", predict_impact::entries),
     ("profiling", profiling::entries),
     ("rccl_analysis", rccl_analysis::entries),
+    ("regression", regression::entries),
     ("roofline", roofline::entries),
     ("sol", sol::entries),
     ("topdown", topdown::entries),
+    ("trace_diff", trace_diff::entries),
     ("trace_fingerprint", trace_fingerprint::entries),
     ("tracelens", tracelens::entries),
     ("unified_memory", unified_memory::entries),

@@ -2,6 +2,8 @@
 
 use perfxpert_schemas::trace_health::{TraceHealth, TraceHealthItem};
 
+use perfxpert_trace::{Health, Status};
+
 use crate::traces::LoadedRun;
 
 /// Problems that an answer lists.
@@ -9,12 +11,17 @@ const ITEMS: usize = 5;
 
 /// The health of a run, worst first.
 pub(crate) fn of(run: &LoadedRun) -> TraceHealth {
-    let items = run.health.items();
+    of_health(&run.health, run.status())
+}
+
+/// Any health, worst first.
+pub(crate) fn of_health(health: &Health, status: Status) -> TraceHealth {
+    let items = health.items();
     let mut worst: Vec<_> = items.iter().collect();
     // Stable: equal severities keep the reader's order.
     worst.sort_by_key(|item| std::cmp::Reverse(item.severity));
     TraceHealth {
-        status: run.status().label().to_owned(),
+        status: status.label().to_owned(),
         items_total: items.len(),
         items: worst
             .into_iter()

@@ -60,27 +60,37 @@ pub enum HotReason {
     Share,
 }
 
-/// The kernels that matter: the first ones until they cover the coverage fact (the crossing one included), then every other
-/// with at least the minimum share. In the order of [`RunProfile::kernels`].
+/// Which of some amounts, in descending order, are hot: the first ones until they cover `coverage_pct` percent of their sum
+/// (the crossing one included), then every other with at least the minimum share.
+pub fn hot<'a>(
+    amounts: impl Iterator<Item = u64> + Clone + 'a,
+    coverage_pct: f64,
+) -> impl Iterator<Item = Option<HotReason>> + 'a {
+    let min_share = thresholds::hot().min_share;
+    #[expect(clippy::cast_precision_loss, reason = "compared with a share")]
+    let float = |amount: u128| amount as f64;
+    let whole = float(amounts.clone().map(u128::from).sum::<u128>());
+    let mut running = 0_u128;
+    amounts.map(move |amount| {
+        // Cross-multiplied: exactly the coverage is covered.
+        let covered = float(running) * 100.0 >= coverage_pct * whole;
+        running += u128::from(amount);
+        if !covered {
+            Some(HotReason::Coverage)
+        } else if amount > 0 && float(u128::from(amount)) >= min_share * whole {
+            Some(HotReason::Share)
+        } else {
+            None
+        }
+    })
+}
+
+/// The hot kernels of a run by the coverage fact, in the order of [`RunProfile::kernels`].
 #[must_use]
 pub fn hot_set(profile: &RunProfile) -> Vec<(&KernelProfile, HotReason)> {
-    let facts = thresholds::hot();
-    let total = profile.kernels.iter().map(|kernel| u128::from(kernel.total.0)).sum::<u128>();
-    #[expect(clippy::cast_precision_loss, reason = "compared with a share")]
-    let whole = total as f64;
-    let mut running = 0_u128;
-    let mut hot = Vec::new();
-    for kernel in profile.kernels.iter().filter(|kernel| kernel.calls > 0) {
-        #[expect(clippy::cast_precision_loss, reason = "compared with a share")]
-        let covered = running as f64;
-        if covered < facts.coverage * whole {
-            hot.push((kernel, HotReason::Coverage));
-        } else if kernel.total.as_f64() >= facts.min_share * whole && kernel.total > Nanos::ZERO {
-            hot.push((kernel, HotReason::Share));
-        }
-        running += u128::from(kernel.total.0);
-    }
-    hot
+    let kernels = profile.kernels.iter().filter(|kernel| kernel.calls > 0);
+    let marks = hot(kernels.clone().map(|kernel| kernel.total.0), thresholds::hot().coverage * 100.0);
+    kernels.zip(marks).filter_map(|(kernel, mark)| Some((kernel, mark?))).collect()
 }
 
 /// The kernels a verdict rests on: by time until they hold the coverage fact of the verdict. Copy kernels of the runtime are

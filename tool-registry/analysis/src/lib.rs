@@ -5,6 +5,7 @@
 
 pub mod collection;
 pub mod communication;
+pub mod compare;
 pub mod counter_passes;
 pub mod counters;
 pub mod evidence;

@@ -4,6 +4,7 @@
 mod ask;
 mod databases;
 mod lint;
+mod runs;
 
 mod agent;
 mod arch;
@@ -24,9 +25,11 @@ mod pragma;
 mod predict_impact;
 mod profiling;
 mod rccl_analysis;
+mod regression;
 mod roofline;
 mod sol;
 mod topdown;
+mod trace_diff;
 mod trace_fingerprint;
 mod tracelens;
 mod unified_memory;

@@ -109,6 +109,8 @@ pub struct RowCounts {
     pub counter_values: u64,
     /// Rows put aside, of every kind read.
     pub left_out: u64,
+    /// Dispatch rows among them, by their own times; what only shows beside other rows is not told apart by kind.
+    pub dispatches_left_out: u64,
 }
 
 /// What a finished sweep knows beyond its rows.

@@ -430,6 +430,9 @@ fn report(
                 _ => Graphs::count(&mut rows),
             };
             *count += tally.delivered;
+            if slot == Dispatches::SLOT {
+                rows.dispatches_left_out += tally.left_out();
+            }
             joined.join(tally);
         }
         settle(trace, std::iter::once((Arc::clone(&data.file), joined.damaged_pages + joined.damaged_rows)))?;
