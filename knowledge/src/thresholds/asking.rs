@@ -100,6 +100,7 @@ namespace! {
         disable_vgpr_share: f64 = "disable_vgpr_share", "Share of the register limit from which unrolling is turned off.";
         disable_max_waves: u64 = "disable_max_waves", "Waves per SIMD up to which it is turned off.";
         default_max_vgpr: u64 = "default_max_vgpr", "Register limit assumed when no architecture is given.";
+        confidence: f64 = "confidence", "Confidence of a hint in a report.";
         default_waves: u64 = "default_waves", "Waves per SIMD assumed when none is given.";
     }
 }

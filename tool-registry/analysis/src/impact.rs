@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 
 use perfxpert_knowledge::arch::{self, MatrixPipe};
+use perfxpert_knowledge::commands::{Command, Target};
 use perfxpert_knowledge::formulas::Expression;
 use perfxpert_knowledge::impact::{Model, models};
 use perfxpert_knowledge::thresholds;
 
+use crate::collection::{classify_passes, counter_commands};
 use crate::verdict::amdahl;
+
+pub mod id;
 
 /// Numeric inputs are kept to this many parts of one, so that an id can carry them exactly.
 pub const STEPS: f64 = 1_000_000.0;
@@ -166,11 +170,16 @@ fn check(model: &'static Model, inputs: &Inputs) -> Vec<Checked> {
         .collect()
 }
 
+/// What a model says a change brings at most, before its cap; `None` when an input is unknown.
+pub fn upper(model: &Model, inputs: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
+    let upper = Expression::parse(&model.hi_model).ok()?.evaluate(inputs);
+    upper.filter(|upper| upper.is_finite())
+}
+
 /// Predicts from inputs alone.
 pub fn predict(model: &'static Model, inputs: &Inputs) -> Prediction {
     let conditions = check(model, inputs);
-    let upper =
-        Expression::parse(&model.hi_model).ok().and_then(|model| model.evaluate(&|name| inputs.get(name)));
+    let upper = upper(model, &|name| inputs.get(name));
     let share = inputs.get(SHARE);
     let status = if !is_program_level(model) && share.is_some_and(|share| share < thresholds::amdahl().low) {
         Status::BelowAmdahlGate
@@ -210,6 +219,54 @@ pub fn predict(model: &'static Model, inputs: &Inputs) -> Prediction {
         confidence: model.base_confidence * (floor + (1.0 - floor) * part),
         ..refused
     }
+}
+
+/// How to collect the counters that a refusal asks for.
+fn counters_command() -> String {
+    let target = Target { app: "./app", out: "perfxpert_out", kernel: None };
+    let passes = classify_passes(None);
+    counter_commands(&passes, &target).first().map(Command::full_command).unwrap_or_default()
+}
+
+/// A prediction in one sentence.
+#[must_use]
+pub fn rationale(model: &Model, found: &Prediction, inputs: &Inputs) -> String {
+    match found.status {
+        Status::BelowAmdahlGate => format!(
+            "Amdahl: the kernel takes {:.1} % of the kernel time, too little for any change to matter.",
+            inputs.get(SHARE).unwrap_or_default() * 100.0
+        ),
+        Status::NoCounters => {
+            format!("There are no counter values; collect them with: {}", counters_command())
+        }
+        Status::PreconditionNotMet => {
+            let failed: Vec<String> = found
+                .conditions
+                .iter()
+                .filter(|condition| condition.state == State::NotMet)
+                .map(|condition| format!("{} ({})", condition.id, condition.rule))
+                .collect();
+            format!("The change does not apply here: {} does not hold.", failed.join(", "))
+        }
+        Status::Predicted => {
+            let met = found.conditions.iter().filter(|condition| condition.state == State::Met).count();
+            let hi = found.range.map_or(1.0, |(_, hi)| hi);
+            let bound = if !found.inputs_known {
+                "inputs of the model are unknown, so its cap is the upper bound"
+            } else if hi >= model.hi_cap {
+                "the model exceeds its cap"
+            } else {
+                "the model gives the upper bound"
+            };
+            format!("{met} of {} conditions are met; {bound}; measure it.", found.conditions.len())
+        }
+    }
+}
+
+/// Facts a prediction rests on.
+#[must_use]
+pub fn citation(model: &Model) -> String {
+    format!("impact/models#models.{}; {}", model.id, thresholds::amdahl::ID.low)
 }
 
 /// The model with the numbers of known inputs in place of their names.

@@ -17,6 +17,7 @@ pub mod health;
 pub mod hotspots;
 pub mod impact;
 pub mod intent;
+pub mod loop_hints;
 pub mod missing;
 pub mod naming;
 pub mod narrative;

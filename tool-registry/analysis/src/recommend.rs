@@ -8,15 +8,18 @@
 //! | what the run showed, as plain numbers | [`observed`] |
 //! | one function per rule, thresholds and texts from facts | `rules` |
 //! | preconditions, priority, confidence, order, ids, code patterns folded in | `order`, `code` |
+//! | predictions of changes, loop hints on request | `prediction`, `hints` |
 //! | what to do about it, judged by preconditions with three values and ranked by what can be won | [`techniques`] |
 
 mod bracket;
 mod code;
 mod draft;
 mod entry;
+mod hints;
 mod metrics;
 pub mod observed;
 mod order;
+mod prediction;
 mod rules;
 pub mod techniques;
 mod text;
@@ -54,8 +57,12 @@ pub fn rules(input: &RuleInput<'_>) -> Vec<RuleEntry> {
 /// Advice on what is known of a run, wherever it comes from. A rule whose trigger is unknown does not fire.
 #[must_use]
 pub fn for_observed(run: &Observed, context: &Context<'_>) -> Vec<RuleEntry> {
-    let drafts = order::kept(rules::all(run), run.health);
-    let drafts = code::merged(drafts, run, context.scan);
+    let mut drafts = order::kept(rules::all(run), run.health);
+    prediction::attach(&mut drafts, run);
+    let mut drafts = code::merged(drafts, run, context.scan);
+    if context.advanced {
+        drafts.extend(hints::drafts(run, context.scan));
+    }
     order::ranked(drafts, context)
 }
 

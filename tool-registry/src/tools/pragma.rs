@@ -1,5 +1,6 @@
 //! `pragma`: the loop-hint catalogue, and which hints the evidence for one kernel supports.
 
+use perfxpert_analysis::loop_hints::{self, COUNT, DISABLE, FULL};
 use perfxpert_knowledge::compiler::{self, Pragma};
 use perfxpert_knowledge::thresholds;
 use perfxpert_schemas::ErrorObject;
@@ -63,10 +64,6 @@ fn lookup_pragmas(
     let total = items.len();
     Ok(wire::LookupPragmasOutput { items, total, returned: total, truncated: false, note: EXPECTATION })
 }
-
-const FULL: &str = "clang_loop_unroll_full";
-const COUNT: &str = "clang_loop_unroll_count";
-const DISABLE: &str = "clang_loop_unroll_disable";
 
 /// The hint's own words: lower case, without blanks, `#pragma`, `clang loop`; a number in parentheses as `n`.
 fn core(text: &str) -> (String, bool) {
@@ -132,51 +129,6 @@ fn explain_pragma(
     Ok(wire::ExplainPragmaOutput { row: row(pragma), note })
 }
 
-/// Which rules fire, each with its evidence in words.
-fn fired(signals: &Signals, hotspot: f64) -> Vec<(&'static str, String)> {
-    let limits = thresholds::pragma();
-    let mut fired = Vec::new();
-    if let Some(trip) = signals.loop_trip_count
-        && trip <= limits.full_max_trip
-        && hotspot >= limits.full_min_hotspot_pct
-    {
-        fired.push((
-            FULL,
-            format!(
-                "loop_trip_count {trip} <= {}, hotspot_pct {hotspot} >= {}",
-                limits.full_max_trip, limits.full_min_hotspot_pct
-            ),
-        ));
-    }
-    if let (Some(valu), Some(vgprs), Some(body)) =
-        (signals.valu_util_pct, signals.vgpr_per_thread, signals.loop_body_size)
-        && valu > limits.count_min_valu
-        && vgprs < limits.count_max_vgpr
-        && body < limits.count_max_body
-    {
-        fired.push((
-            COUNT,
-            format!(
-                "valu_util_pct {valu} > {}, vgpr_per_thread {vgprs} < {}, loop_body_size {body} < {}",
-                limits.count_min_valu, limits.count_max_vgpr, limits.count_max_body
-            ),
-        ));
-    }
-    if let Some(vgprs) = signals.vgpr_per_thread {
-        let bound = limits.disable_vgpr_share * signals.max_vgpr as f64;
-        let spills = signals.scratch_size > 0;
-        if vgprs as f64 >= bound && (spills || signals.waves_per_eu <= limits.disable_max_waves) {
-            let also = if spills {
-                format!("scratch_size {} > 0", signals.scratch_size)
-            } else {
-                format!("waves_per_eu {} <= {}", signals.waves_per_eu, limits.disable_max_waves)
-            };
-            fired.push((DISABLE, format!("vgpr_per_thread {vgprs} >= {bound:.1}, {also}")));
-        }
-    }
-    fired
-}
-
 fn suggest_pragmas_for_kernel(
     _: &Context,
     input: wire::SuggestPragmasForKernelInput,
@@ -194,18 +146,11 @@ fn suggest_pragmas_for_kernel(
     if hotspot < thresholds::pragma().amdahl_gate_pct {
         return Ok(nothing(wire::NoSuggestion::BelowAmdahlGate));
     }
-    // A hint in generated source would be lost at the next run.
-    let generated = |path: &String| path.contains(".triton/") || path.ends_with(".py");
-    if signals.source_path.as_ref().is_some_and(generated) {
+    if signals.source_path.as_deref().is_some_and(loop_hints::is_generated) {
         return Ok(nothing(wire::NoSuggestion::GeneratedSource));
     }
-    let fired = fired(&signals, hotspot);
-    let has = |id: &str| fired.iter().any(|(fired, _)| *fired == id);
-    let because = |id: &str| match id {
-        FULL | COUNT if has(DISABLE) => Some("registers are exhausted"),
-        COUNT if has(FULL) => Some("the loop is unrolled fully"),
-        _ => None,
-    };
+    let fired = loop_hints::fired(&signals.evidence(), hotspot);
+    let because = |id: &str| loop_hints::suppressed(id, &fired);
     let suppressed: Vec<wire::Suppressed> = fired
         .iter()
         .filter_map(|(id, _)| {

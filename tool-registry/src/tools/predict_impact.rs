@@ -1,8 +1,7 @@
 //! `predict_impact`: gathers what is known about a change and words the bracket of its model.
 
-use perfxpert_analysis::impact::{self, Inputs, Prediction, State, Status};
+use perfxpert_analysis::impact::{self, Inputs, State, Status};
 use perfxpert_analysis::rounding::round;
-use perfxpert_knowledge::commands::{Command, Target};
 use perfxpert_knowledge::impact::{Model, models};
 use perfxpert_schemas::ErrorObject;
 use perfxpert_schemas::tools::predict_impact as wire;
@@ -12,7 +11,6 @@ use crate::arguments::unknown_name;
 use crate::{Context, Tool, tool, trace_health};
 
 mod database;
-mod id;
 mod params;
 
 pub(crate) fn entries() -> Vec<Tool> {
@@ -123,49 +121,6 @@ fn state(state: State) -> wire::State {
     }
 }
 
-/// How to collect the counters that a refusal asks for.
-fn counters_command() -> String {
-    let target = Target { app: "./app", out: "perfxpert_out", kernel: None };
-    let passes = perfxpert_analysis::collection::classify_passes(None);
-    perfxpert_analysis::collection::counter_commands(&passes, &target)
-        .first()
-        .map(Command::full_command)
-        .unwrap_or_default()
-}
-
-fn rationale(model: &Model, found: &Prediction, inputs: &Inputs) -> String {
-    match found.status {
-        Status::BelowAmdahlGate => format!(
-            "Amdahl: the kernel takes {:.1} % of the kernel time, too little for any change to matter.",
-            inputs.get(impact::SHARE).unwrap_or_default() * 100.0
-        ),
-        Status::NoCounters => {
-            format!("There are no counter values; collect them with: {}", counters_command())
-        }
-        Status::PreconditionNotMet => {
-            let failed: Vec<String> = found
-                .conditions
-                .iter()
-                .filter(|condition| condition.state == State::NotMet)
-                .map(|condition| format!("{} ({})", condition.id, condition.rule))
-                .collect();
-            format!("The change does not apply here: {} does not hold.", failed.join(", "))
-        }
-        Status::Predicted => {
-            let met = found.conditions.iter().filter(|condition| condition.state == State::Met).count();
-            let hi = found.range.map_or(1.0, |(_, hi)| hi);
-            let bound = if !found.inputs_known {
-                "inputs of the model are unknown, so its cap is the upper bound"
-            } else if hi >= model.hi_cap {
-                "the model exceeds its cap"
-            } else {
-                "the model gives the upper bound"
-            };
-            format!("{met} of {} conditions are met; {bound}; measure it.", found.conditions.len())
-        }
-    }
-}
-
 fn pair(range: Option<(f64, f64)>) -> Option<[f64; 2]> {
     range.map(|(lo, hi)| [round(lo, 3), round(hi, 3)])
 }
@@ -200,7 +155,7 @@ fn predict(model: &'static Model, kernel: &str, inputs: &Inputs, further: Vec<St
             Status::NoCounters => wire::Status::NoCounters,
             Status::PreconditionNotMet => wire::Status::PreconditionNotMet,
         },
-        rationale: rationale(model, &found, inputs),
+        rationale: impact::rationale(model, &found, inputs),
         preconditions: found
             .conditions
             .iter()
@@ -216,12 +171,8 @@ fn predict(model: &'static Model, kernel: &str, inputs: &Inputs, further: Vec<St
             before: intensity("arithmetic_intensity_before"),
             after: intensity("arithmetic_intensity_after"),
         },
-        source_citation: format!(
-            "impact/models#models.{}; {}",
-            model.id,
-            perfxpert_knowledge::thresholds::amdahl::ID.low
-        ),
-        prediction_id: id::encode(&model.id, kernel, version(), inputs),
+        source_citation: impact::citation(model),
+        prediction_id: impact::id::encode(&model.id, kernel, version(), inputs),
         change_type: model.id.clone(),
         kernel_name: kernel.to_owned(),
     }
@@ -239,7 +190,7 @@ fn explain_prediction(
         )
         .value(&input.prediction_id)
     };
-    let mut decoded = id::decode(&input.prediction_id).ok_or_else(broken)?;
+    let mut decoded = impact::id::decode(&input.prediction_id).ok_or_else(broken)?;
     let model = perfxpert_knowledge::impact::find(&decoded.change_type).ok_or_else(broken)?;
     for flag in params::FLAGS {
         if let Some(value) = decoded.inputs.get_mut(flag) {

@@ -1,7 +1,8 @@
 //! Range of the speed-up of one kind of change, from the models of the facts.
 
-use perfxpert_knowledge::formulas::Expression;
-use perfxpert_knowledge::impact;
+use perfxpert_knowledge::impact as facts;
+
+use crate::impact;
 
 /// Low and high end of a speed-up of the changed part.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,15 +19,11 @@ pub struct Bracket {
 /// preconditions of the model are not asked: this also bounds a change that the prediction would decline.
 #[must_use]
 pub fn bracket(change_type: &str, inputs: &dyn Fn(&str) -> Option<f64>) -> Option<Bracket> {
-    let model = impact::find(change_type)?;
-    let finite = |name: &str| inputs(name).filter(|value| value.is_finite());
-    let expression = Expression::parse(&model.hi_model).ok()?;
-    let known = expression.names().iter().all(|name| finite(name).is_some());
-    let modelled = if known { expression.evaluate(&finite).filter(|value| value.is_finite()) } else { None };
-    Some(match modelled {
-        Some(modelled) => {
-            let hi = modelled.min(model.hi_cap).max(1.0);
-            Bracket { lo: 1.0 + (hi - 1.0) / impact::models().lo_divisor, hi, known: true }
+    let model = facts::find(change_type)?;
+    Some(match impact::upper(model, inputs) {
+        Some(upper) => {
+            let hi = upper.min(model.hi_cap).max(1.0);
+            Bracket { lo: 1.0 + (hi - 1.0) / facts::models().lo_divisor, hi, known: true }
         }
         None => Bracket { lo: 1.0, hi: model.hi_cap, known: false },
     })

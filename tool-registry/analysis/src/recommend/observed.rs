@@ -96,6 +96,8 @@ pub struct Observed {
     pub thread_trace: Vec<AttKernel>,
     /// Kernels, by total time descending.
     pub kernels: Vec<ObservedKernel>,
+    /// Whether the trace holds counter values.
+    pub has_counters: bool,
     /// Architecture of the first GPU, for collection commands.
     pub gfx_id: Option<String>,
     /// Factor on every confidence for the state of the trace.
@@ -131,6 +133,7 @@ impl Default for Observed {
             throttled: Vec::new(),
             thread_trace: Vec::new(),
             kernels: Vec::new(),
+            has_counters: false,
             gfx_id: None,
             health: 1.0,
         }

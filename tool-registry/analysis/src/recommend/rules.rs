@@ -32,7 +32,7 @@ pub(super) fn all(run: &Observed) -> Vec<Draft> {
 }
 
 /// Kernels that kernel rules look at, with most time first: those of the program with enough of the run.
-fn hot(run: &Observed) -> impl Iterator<Item = &ObservedKernel> {
+pub(super) fn hot(run: &Observed) -> impl Iterator<Item = &ObservedKernel> {
     let least = thresholds::report().kernels_min_share_pct;
     run.kernels
         .iter()

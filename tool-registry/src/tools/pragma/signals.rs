@@ -1,5 +1,6 @@
 //! Reads the evidence for loop hints out of a free map.
 
+use perfxpert_analysis::loop_hints;
 use perfxpert_knowledge::thresholds;
 use perfxpert_schemas::ErrorObject;
 use serde_json::{Map, Value};
@@ -61,5 +62,18 @@ impl Signals {
             source_line: map.whole("source_line", 1)?,
             unknown: map.unknown_shown(&KNOWN),
         })
+    }
+
+    /// What the hints look at.
+    pub(super) fn evidence(&self) -> loop_hints::Signals {
+        loop_hints::Signals {
+            trip_count: self.loop_trip_count,
+            body_size: self.loop_body_size,
+            valu: self.valu_util_pct,
+            vgprs: self.vgpr_per_thread,
+            max_vgprs: self.max_vgpr,
+            scratch: self.scratch_size,
+            waves: self.waves_per_eu,
+        }
     }
 }

@@ -100,6 +100,7 @@ pub(super) fn observed(input: &RuleInput<'_>) -> Observed {
             .iter()
             .map(|kernel| observed_kernel(input, kernel, whole, kernel_sum))
             .collect(),
+        has_counters: !input.metrics.is_empty(),
         gfx_id: input.gpus.first().and_then(|gpu| gpu.gfx_id.clone()),
         health: health(input),
     }

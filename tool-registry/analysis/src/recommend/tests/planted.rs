@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use perfxpert_fixtures::{Knobs, Planted, scenario, scenarios};
 use perfxpert_knowledge::commands;
+use perfxpert_source::Scan;
 use perfxpert_trace::{Control, OpenOptions, Trace};
 
 use crate::recommend::{RuleEntry, RuleInput, rules};
@@ -11,6 +12,10 @@ use crate::units::Nanos;
 use crate::{gpu, sweep};
 
 pub(super) fn advice(planted: &Planted) -> Option<Vec<RuleEntry>> {
+    advice_with(planted, None)
+}
+
+pub(super) fn advice_with(planted: &Planted, scan: Option<&Scan>) -> Option<Vec<RuleEntry>> {
     let options = OpenOptions { allow_partial: true, ..OpenOptions::default() };
     let trace = Trace::open(&planted.paths, &options).ok()?;
     let profile = sweep::profile(&trace, Nanos::ZERO, &Control::default()).ok()?.0;
@@ -23,7 +28,7 @@ pub(super) fn advice(planted: &Planted) -> Option<Vec<RuleEntry>> {
         communication: None,
         thread_trace: &[],
         throttled: &[],
-        scan: None,
+        scan,
         inputs: &["results_results.db"],
         advanced: false,
     };

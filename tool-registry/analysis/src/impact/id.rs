@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use perfxpert_analysis::impact::{Inputs, STEPS};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+
+use super::{Inputs, STEPS};
 
 const PREFIX: &str = "pp1.";
 const FORMAT: u64 = 1;
@@ -18,12 +19,16 @@ const DIGEST: usize = 12;
 const LONGEST_NAME: usize = 120;
 
 /// What an id carries.
-pub(super) struct State {
-    pub(super) change_type: String,
-    pub(super) kernel_name: String,
-    pub(super) models_version: u64,
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// The change.
+    pub change_type: String,
+    /// The kernel, or a hash of a long name.
+    pub kernel_name: String,
+    /// Version of the models it was made with.
+    pub models_version: u64,
     /// Numbers as they were, texts as they were.
-    pub(super) inputs: serde_json::Map<String, Value>,
+    pub inputs: serde_json::Map<String, Value>,
 }
 
 fn digest(state: &[u8]) -> String {
@@ -31,17 +36,16 @@ fn digest(state: &[u8]) -> String {
     hex.chars().take(DIGEST).collect()
 }
 
-pub(super) fn encode(change_type: &str, kernel_name: &str, models_version: u64, inputs: &Inputs) -> String {
+/// The id of a prediction of a change to a kernel from these inputs.
+#[must_use]
+pub fn encode(change_type: &str, kernel_name: &str, models_version: u64, inputs: &Inputs) -> String {
     let name = if kernel_name.len() > LONGEST_NAME {
         format!("sha256:{}", digest(kernel_name.as_bytes()))
     } else {
         kernel_name.to_owned()
     };
-    let mut values: BTreeMap<&str, Value> = inputs
-        .numbers
-        .iter()
-        .map(|(key, value)| (key.as_str(), json!((value * STEPS).round() as i64)))
-        .collect();
+    let mut values: BTreeMap<&str, Value> =
+        inputs.numbers.iter().map(|(key, value)| (key.as_str(), json!(steps(*value)))).collect();
     if let Some(gfx_id) = &inputs.gfx_id {
         values.insert("gfx_id", json!(gfx_id));
     }
@@ -52,8 +56,18 @@ pub(super) fn encode(change_type: &str, kernel_name: &str, models_version: u64, 
     format!("{PREFIX}{}.{}", URL_SAFE_NO_PAD.encode(&state), digest(state.as_bytes()))
 }
 
+/// A number in millionths.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "inputs are far below the range, and the conversion saturates"
+)]
+fn steps(value: f64) -> i64 {
+    (value * STEPS).round() as i64
+}
+
 /// The state behind an id; `None` when prefix, encoding, digest or shape is wrong.
-pub(super) fn decode(id: &str) -> Option<State> {
+#[must_use]
+pub fn decode(id: &str) -> Option<State> {
     let (encoded, claimed) = id.trim().strip_prefix(PREFIX)?.rsplit_once('.')?;
     let state = URL_SAFE_NO_PAD.decode(encoded).ok()?;
     if digest(&state) != claimed {

@@ -1,1 +1,0 @@
-//! Each rule at its threshold.
