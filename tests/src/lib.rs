@@ -1,5 +1,7 @@
 //! The workspace suite: contract, layering, oracle, command line, MCP session, documents.
 
+pub mod reference;
+
 use std::path::{Path, PathBuf};
 
 pub mod process;
