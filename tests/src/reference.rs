@@ -26,8 +26,13 @@ pub fn page() -> String {
 fn entry(out: &mut String, tool: &Tool) {
     let _ = writeln!(out, "## `{}`\n\n{}\n", tool.name, prose(tool.description));
     let input = schema::advertised(tool.input_schema());
-    let required: Vec<&str> =
-        input.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = input
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let fields: Vec<(&String, &Value)> =
         input.get("properties").and_then(Value::as_object).into_iter().flatten().collect();
     if !fields.is_empty() {
@@ -38,7 +43,8 @@ fn entry(out: &mut String, tool: &Tool) {
                 Some(value) => format!("`{}`", cell(&value.to_string())),
                 None => "–".to_owned(),
             };
-            let _ = writeln!(out, "| `{name}` | {} | {default} | {} |", kind(field), cell(description(field)));
+            let _ =
+                writeln!(out, "| `{name}` | {} | {default} | {} |", kind(field), cell(description(field)));
         }
         out.push('\n');
     }
@@ -61,13 +67,15 @@ fn description(field: &Value) -> &str {
 /// The JSON type in words.
 fn kind(field: &Value) -> String {
     if let Some(choices) = field.get("enum").and_then(Value::as_array) {
-        let words: Vec<String> = choices.iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
+        let words: Vec<String> =
+            choices.iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
         return words.join(", ");
     }
     match field.get("type") {
         Some(Value::String(kind)) => kind.clone(),
         Some(Value::Array(kinds)) => {
-            let words: Vec<&str> = kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect();
+            let words: Vec<&str> =
+                kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect();
             format!("{} or null", words.join(" or "))
         }
         _ => match field.get("anyOf").and_then(Value::as_array) {

@@ -32,7 +32,11 @@ fn links_lead_to_files_that_exist() {
                 continue;
             }
             let file = target.split('#').next().unwrap();
-            assert!(path.parent().unwrap().join(file).exists(), "{}: {target} does not exist", path.display());
+            assert!(
+                path.parent().unwrap().join(file).exists(),
+                "{}: {target} does not exist",
+                path.display()
+            );
             checked += 1;
         }
     }
@@ -48,7 +52,8 @@ fn every_number_of_tools_in_the_documents_is_the_counted_one() {
         let words: Vec<&str> = text.split_whitespace().collect();
         for pair in words.windows(2) {
             let noun = pair[1].trim_matches(|letter: char| !letter.is_alphanumeric());
-            let Ok(number) = pair[0].trim_matches(|letter: char| !letter.is_alphanumeric()).parse::<usize>() else {
+            let Ok(number) = pair[0].trim_matches(|letter: char| !letter.is_alphanumeric()).parse::<usize>()
+            else {
                 continue;
             };
             let expected = match noun {
