@@ -220,6 +220,11 @@ table! {
     pub(crate) fn caveat_rows() -> Vec<Caveat> = "counters/caveats";
 }
 
+table! {
+    /// Counters that no dispatch can read 0 in.
+    pub fn never_zero() -> Vec<String> = "counters/never_zero";
+}
+
 /// The counter meant by a name that exists on no architecture.
 pub fn alias(name: &str) -> Option<&'static str> {
     aliases().get(name).map(String::as_str)

@@ -49,6 +49,8 @@ namespace! {
         overlong_ratio: f64 = "overlong_ratio", "Multiple of the median of its kernel such a dispatch must last.";
         overlong_calls: u64 = "overlong_calls", "Calls of that kernel needed to judge it.";
         overhead_share: f64 = "overhead_share", "Share of the window in the profiler's own calls worth mentioning.";
+        counter_window_ns: u64 = "counter_window_ns", "Time by which the window of the counters may exceed the kernel.";
+        clock_factor: f64 = "clock_factor", "Multiple of the highest clock above which counted cycles are not believed.";
     }
 }
 

@@ -59,6 +59,8 @@ pub struct Gpu {
     pub cu_count: Option<u32>,
     /// Dies with compute units.
     pub xcc_count: Option<u32>,
+    /// Shader engines of the whole GPU.
+    pub shader_engines: Option<u32>,
     /// Lanes of a wave.
     pub wave_size: Option<u32>,
     /// Wave slots per compute unit.
@@ -114,6 +116,7 @@ impl Gpu {
             links: arch.and_then(|arch| interconnect::find(&arch.gfx_id)),
             cu_count,
             xcc_count: properties.xcc_count.or(sku.map(|sku| sku.xcd_count)),
+            shader_engines: properties.shader_engines.or(sku.and_then(|sku| sku.shader_engines)),
             wave_size: properties.wave_front_size.or(arch.map(|arch| arch.native_wave)),
             max_waves_per_cu: arch.map(Arch::max_waves_per_cu).or(properties.max_waves_per_cu),
             lds_per_cu: arch.map(|arch| Bytes(arch.lds_bytes_per_cu)).or(lds),
@@ -133,6 +136,14 @@ impl Gpu {
             sku_source,
         }
     }
+}
+
+/// The GPU at an index of a trace. `gfx` overrides the recorded architecture.
+#[must_use]
+pub fn of_agent(trace: &Trace, agent: AgentIdx, gfx: Option<&str>) -> Gpu {
+    let described = trace.agent(agent);
+    let machine = described.as_ref().map_or(MachineIdx::NONE, |agent| agent.machine);
+    Gpu::of(agent, machine, described.as_ref(), gfx)
 }
 
 /// The GPUs of a run, in the order of its agents. `gfx` overrides the recorded architecture.

@@ -1,0 +1,50 @@
+//! What the counters of the decisive kernels say to the classifier.
+
+use perfxpert_knowledge::thresholds;
+
+use super::{Metric, RunMetrics};
+use crate::RunProfile;
+use crate::hotspots::decisive;
+
+/// Counters of the kernels a verdict rests on, weighted by their time. Fractions; `None` is not measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HotCounters {
+    /// Vector units.
+    pub valu: Option<f64>,
+    /// Matrix units.
+    pub mfma: Option<f64>,
+    /// HBM bandwidth.
+    pub hbm: Option<f64>,
+    /// Resident waves, fraction of wave slots.
+    pub occupancy: Option<f64>,
+    /// Resident waves per compute unit, a count.
+    pub waves_per_cu: Option<f64>,
+    /// Their summed work lies above the ridge of the roofline.
+    pub above_ridge: Option<bool>,
+    /// Their summed work lies below it.
+    pub below_ridge: Option<bool>,
+}
+
+/// Means of the decisive kernels of a run, weighted by their time in it. A metric that holds for less than the share of
+/// their time that makes kernels decisive is not measured.
+#[must_use]
+pub fn hot(run: &RunProfile, metrics: &RunMetrics) -> HotCounters {
+    let coverage = thresholds::verdict().hot_coverage;
+    let kernels: Vec<_> =
+        decisive(&run.kernels).map(|kernel| (kernel.total.as_f64(), metrics.kernel(&kernel.name))).collect();
+    let whole: f64 = kernels.iter().map(|(time, _)| time).sum();
+    let mean = |metric: Metric| {
+        let known = kernels.iter().filter_map(|(time, kernel)| Some((*time, kernel.as_ref()?.get(metric)?)));
+        let (time, sum) = known.fold((0.0, 0.0), |(time, sum), (own, value)| (time + own, sum + own * value));
+        (time > 0.0 && time >= coverage * whole).then(|| sum / time)
+    };
+    HotCounters {
+        valu: mean(Metric::Valu),
+        mfma: mean(Metric::Mfma),
+        hbm: mean(Metric::Hbm),
+        occupancy: mean(Metric::Occupancy),
+        waves_per_cu: mean(Metric::WavesPerCu),
+        above_ridge: None,
+        below_ridge: None,
+    }
+}
