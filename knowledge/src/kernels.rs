@@ -11,8 +11,10 @@ use crate::FactError;
 use crate::document::{self, built_in};
 
 mod base_name;
+mod dtype;
 
 pub use base_name::base_identifier;
+pub use dtype::{DtypeWords, dtype, dtype_words};
 
 /// Who launched a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

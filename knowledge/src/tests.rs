@@ -34,6 +34,7 @@ const TABLES: &[(&str, Decode)] = &[
     ("counters/limits", || read(&counters::Column::Gfx942.limit("SQ"))),
     ("counters/aliases", || read(&counters::aliases())),
     ("counters/equivalents", || read(&counters::equivalents())),
+    ("kernels/dtypes", || read(&kernels::dtype_words())),
     ("counters/never_zero", || read(&counters::never_zero())),
     ("counters/caveats", || read(&counters::caveats("SQ_WAVES", None))),
     ("metrics/formulas", || read(&formulas::all())),

@@ -16,8 +16,9 @@ mod replay;
 use perfxpert_trace::Shape;
 
 pub use absorb::{KernelTimes, Unmatched};
-pub use collect::collect;
+pub use collect::{collect, collect_dispatch};
 pub use evaluate::{Absent, Measured, Reading};
+pub(crate) use evaluate::{count as count_of, traffic};
 pub use health::health;
 pub use hot::{HotCounters, hot};
 pub use metrics::{KernelMetrics, Metric, RunMetrics, Waves, kernel_metrics, run_metrics};

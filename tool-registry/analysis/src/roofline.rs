@@ -1,4 +1,11 @@
-//! Side of the roofline: compute- or memory-bound from operations and bytes.
+//! Side of the roofline: compute- or memory-bound from operations and bytes, and the points of a run.
+
+mod dtype;
+mod means;
+mod points;
+
+pub use dtype::Dtype;
+pub use points::{Ask, DtypeSource, Pipe, Plot, Point, Roofs, Skip, plot, roofs};
 
 use perfxpert_knowledge::thresholds;
 

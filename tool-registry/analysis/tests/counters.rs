@@ -4,6 +4,7 @@
 use perfxpert_analysis::counters::{
     Absent, CounterProfile, HotCounters, KernelTimes, Metric, RunMetrics, collect, health, hot, run_metrics,
 };
+use perfxpert_analysis::roofline::{Ask, plot};
 use perfxpert_analysis::{Nanos, RunProfile, evidence, gpu, sweep};
 use perfxpert_fixtures::{Dispatch, KernelSpec, Knobs, Planted, Product, TraceBuilder, TraceFile, scenarios};
 use perfxpert_trace::{Control, Health, OpenOptions, Trace};
@@ -14,6 +15,13 @@ struct Read {
     profile: CounterProfile,
     metrics: RunMetrics,
     health: Health,
+}
+
+impl Read {
+    fn hot(&self) -> HotCounters {
+        let gpus = gpu::of_run(&self.trace, &self.run, None);
+        hot(&self.run, &self.metrics, &plot(&self.run, &gpus, &self.profile, &Ask::default()))
+    }
 }
 
 fn open(paths: &[std::path::PathBuf]) -> Trace {
@@ -100,7 +108,7 @@ fn verdicts_of_kernel_side_scenarios_are_the_planted_ones() {
             continue;
         }
         let read = read(trace);
-        let hot: HotCounters = hot(&read.run, &read.metrics);
+        let hot: HotCounters = read.hot();
         let (verdict, _) = evidence::verdict(&read.run, Some(&hot), &read.health);
         let seen = (verdict.kind.as_str(), verdict.detail.map(|detail| detail.as_str()));
         let detail = wanted.detail.as_deref().filter(|detail| !detail.is_empty());
@@ -228,7 +236,7 @@ fn zeros_are_no_measurement() {
     for metric in Metric::ALL {
         assert_eq!(read.metrics.get(metric), None, "{metric:?}");
     }
-    assert_eq!(hot(&read.run, &read.metrics), HotCounters::default());
+    assert_eq!(read.hot(), HotCounters::default());
 }
 
 #[test]
@@ -247,7 +255,7 @@ fn more_than_the_peak_is_refused_with_both_numbers() {
     let item = read.health.get("implausible_value").unwrap();
     assert_eq!(item.count, 1);
     assert!(item.message.contains("1.59") && item.message.contains("5.325e12"), "{}", item.message);
-    let hot = hot(&read.run, &read.metrics);
+    let hot = read.hot();
     assert_eq!(hot.hbm, None);
 }
 

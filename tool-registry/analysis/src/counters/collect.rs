@@ -95,6 +95,8 @@ pub(super) struct Sums {
 /// What the sink gathers.
 pub(super) struct Gather<'t> {
     pub(super) trace: &'t Trace,
+    /// Only dispatches with this id.
+    only: Option<i64>,
     pub(super) rules: Vec<Rule>,
     agents: HashMap<AgentIdx, u32>,
     pub(super) devices: Vec<Gpu>,
@@ -113,9 +115,10 @@ pub(super) struct Gather<'t> {
 }
 
 impl<'t> Gather<'t> {
-    fn new(trace: &'t Trace) -> Self {
+    fn new(trace: &'t Trace, only: Option<i64>) -> Self {
         Self {
             trace,
+            only,
             rules: trace.counter_catalogue().iter().map(|counter| Rule::of(&counter.name)).collect(),
             agents: HashMap::new(),
             devices: Vec::new(),
@@ -278,6 +281,9 @@ pub(super) fn same_kind(one: &Gpu, other: &Gpu) -> bool {
 
 impl CounterSweep for Gather<'_> {
     fn counters(&mut self, dispatch: &Dispatch, values: &[CounterValue]) {
+        if self.only.is_some_and(|id| id != dispatch.dispatch_id) {
+            return;
+        }
         let same = self.last_pass.len() == values.len()
             && self.last_pass.iter().zip(values).all(|(last, value)| *last == value.counter.0);
         if !same {
@@ -304,7 +310,27 @@ impl CounterSweep for Gather<'_> {
 /// # Errors
 /// [`ScanError`] of the trace.
 pub fn collect(trace: &Trace, control: &Control) -> Result<(CounterProfile, ScanReport), ScanError> {
-    let (mut gather, report) = trace.counters(control, || Gather::new(trace))?;
+    gather(trace, None, control)
+}
+
+/// As [`collect`], of the dispatches with one id only.
+///
+/// # Errors
+/// [`ScanError`] of the trace.
+pub fn collect_dispatch(
+    trace: &Trace,
+    dispatch_id: i64,
+    control: &Control,
+) -> Result<(CounterProfile, ScanReport), ScanError> {
+    gather(trace, Some(dispatch_id), control)
+}
+
+fn gather(
+    trace: &Trace,
+    only: Option<i64>,
+    control: &Control,
+) -> Result<(CounterProfile, ScanReport), ScanError> {
+    let (mut gather, report) = trace.counters(control, || Gather::new(trace, only))?;
     let mut recent = std::mem::take(&mut gather.recent);
     recent.drain(|pending| gather.add(pending));
     Ok((finish(gather), report))

@@ -20,6 +20,8 @@ pub struct Reading {
     pub time: Nanos,
     /// Counters of separate passes were combined by their means per dispatch.
     pub combined_passes: bool,
+    /// Counters it is computed from.
+    pub counters: Vec<&'static str>,
     /// What to say beside it.
     pub notes: Vec<&'static str>,
 }
@@ -150,7 +152,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Whether some run recorded all of the counters.
-    fn one_pass(&self, names: &[&str]) -> bool {
+    pub(super) fn one_pass(&self, names: &[&str]) -> bool {
         let has = |set: &Vec<usize>, name: &str| {
             let plain =
                 |name: &str| self.profile.position(name).is_some_and(|at| set.binary_search(&at).is_ok());
@@ -255,6 +257,7 @@ impl<'a> Scope<'a> {
             dispatches: round_count(sums.dispatches),
             time: sums.time,
             combined_passes: sums.combined,
+            counters: formula.counters(),
             notes,
         })
     }
@@ -263,7 +266,7 @@ impl<'a> Scope<'a> {
 /// Formulas of traffic to memory (`hbm_read_bytes`, `hbm_write_bytes`), preferred ones first. The profiler's own
 /// `FETCH_SIZE` and `WRITE_SIZE` come first, because they come from one pass, except where a fact doubts them; they are
 /// KiB on every architecture, known or not.
-pub(super) fn traffic(metric: &'static str, gfx: &str) -> Vec<&'static Formula> {
+pub(crate) fn traffic(metric: &'static str, gfx: &str) -> Vec<&'static Formula> {
     let mut formulas = formulas::of(metric, gfx);
     let size = |formula: &&'static Formula| formula.counters().len() == 1;
     if formulas.is_empty() {
@@ -274,7 +277,7 @@ pub(super) fn traffic(metric: &'static str, gfx: &str) -> Vec<&'static Formula> 
     formulas
 }
 
-pub(super) fn count(count: u64) -> f64 {
+pub(crate) fn count(count: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a mean needs no more than 53 bits")]
     let count = count as f64;
     count

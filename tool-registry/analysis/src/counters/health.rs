@@ -84,7 +84,12 @@ fn implausible(metrics: &RunMetrics) -> Option<HealthItem> {
     let mut seen: BTreeMap<Metric, String> = BTreeMap::new();
     for kernel in &metrics.kernels {
         for metric in Metric::ALL {
-            // The rate and its share of the peak are one finding.
+            // The rate and its share of the peak are one finding, and bytes that cannot be are the cause of both.
+            let bytes = [Metric::HbmRead, Metric::HbmWritten];
+            let cause = |metric: &Metric| matches!(kernel.measured(*metric), Err(Absent::Implausible { .. }));
+            if metric == Metric::Hbm && bytes.iter().any(cause) {
+                continue;
+            }
             if metric == Metric::HbmRate || metric == Metric::WavesPerCu {
                 continue;
             }

@@ -194,7 +194,7 @@ fn at_least_zero(measured: Measured) -> Measured {
 /// Reads and writes are usually counted in runs of their own, so each is divided by the time of its own dispatches.
 fn bandwidth(scope: &Scope<'_>, read: &Measured, written: &Measured) -> (Measured, Measured) {
     let rate = match (read, written) {
-        (Ok(read), Ok(written)) => add_rates(read, written),
+        (Ok(read), Ok(written)) => add_rates(scope, read, written),
         (Err(Absent::Missing(one)), Err(Absent::Missing(other))) => {
             Err(Absent::Missing(one.iter().chain(other).cloned().collect()))
         }
@@ -210,7 +210,7 @@ fn bandwidth(scope: &Scope<'_>, read: &Measured, written: &Measured) -> (Measure
     (rate, Ok(share))
 }
 
-fn add_rates(read: &Reading, written: &Reading) -> Measured {
+fn add_rates(scope: &Scope<'_>, read: &Reading, written: &Reading) -> Measured {
     let rate = |part: &Reading| {
         let seconds = part.time.as_f64() / 1e9;
         (part.time > Nanos::ZERO).then(|| part.value * count(part.dispatches) / seconds)
@@ -218,14 +218,13 @@ fn add_rates(read: &Reading, written: &Reading) -> Measured {
     let (Some(one), Some(other)) = (rate(read), rate(written)) else { return Err(Absent::Nothing) };
     let mut notes = read.notes.clone();
     notes.extend(written.notes.iter().filter(|note| !read.notes.contains(note)));
+    let counters: Vec<&'static str> = read.counters.iter().chain(&written.counters).copied().collect();
     Ok(Reading {
         value: one + other,
         dispatches: read.dispatches.max(written.dispatches),
         time: read.time.max(written.time),
-        combined_passes: read.combined_passes
-            || written.combined_passes
-            || read.dispatches != written.dispatches
-            || read.time != written.time,
+        combined_passes: read.combined_passes || written.combined_passes || !scope.one_pass(&counters),
+        counters,
         notes,
     })
 }
