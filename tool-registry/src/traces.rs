@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use perfxpert_analysis::counters::{self, CounterProfile, HotCounters, KernelTimes, RunMetrics};
+use perfxpert_analysis::gpu::{self, Gpu};
+use perfxpert_analysis::roofline::{self, Ask};
 use perfxpert_analysis::units::Nanos;
 use perfxpert_analysis::{RunProfile, sweep};
 use perfxpert_schemas::{ErrorKind, ErrorObject};
@@ -36,6 +39,38 @@ pub struct LoadedRun {
     pub rows: RowCounts,
     /// Findings of the reader, the pass and the analysis together.
     pub health: Health,
+    /// Its counters, once a tool asked for them.
+    counters: OnceLock<Arc<LoadedCounters>>,
+}
+
+/// The counters of a run and what follows from them.
+pub struct LoadedCounters {
+    /// Sums per kernel.
+    pub profile: CounterProfile,
+    /// Derived metrics.
+    pub metrics: RunMetrics,
+    /// What the decisive kernels say to the classifier.
+    pub hot: HotCounters,
+    /// GPUs of the run.
+    pub gpus: Vec<Gpu>,
+    /// Findings of the run and of its counters together.
+    pub health: Health,
+}
+
+impl LoadedCounters {
+    fn new(run: &LoadedRun, profile: CounterProfile, read: &Health) -> Self {
+        let metrics = counters::run_metrics(&profile);
+        let gpus = gpu::of_run(&run.trace, &run.profile, None);
+        let plot = roofline::plot(&run.profile, &gpus, &profile, &Ask::default());
+        let mut health = run.health.clone();
+        // The rows of dispatches were judged when the run was read; only what counters add is new.
+        for item in read.items().iter().filter(|item| run.health.get(item.id).is_none()) {
+            health.add(item.clone());
+        }
+        health.merge(&counters::health(&run.profile, &profile, &metrics));
+        let hot = counters::hot(&run.profile, &metrics, &plot);
+        Self { profile, metrics, hot, gpus, health }
+    }
 }
 
 impl LoadedRun {
@@ -164,7 +199,8 @@ impl Context {
         let mut health = trace.health().clone();
         health.merge(&report.health);
         health.merge(&profile.health);
-        let run = Arc::new(LoadedRun { trace, profile, rows: report.rows, health });
+        let run =
+            Arc::new(LoadedRun { trace, profile, rows: report.rows, health, counters: OnceLock::new() });
         if complete {
             self.services.traces.keep(wish, stamps, &run);
         }
@@ -206,6 +242,43 @@ impl Context {
             .with("command", "rocprofv3 --sys-trace -d ./profile_out -- ./your_app"));
         }
         Ok(run)
+    }
+
+    /// The counters of a run, read when first asked for. `others` are databases of the same program recorded for their
+    /// counters only; `field` is the argument that errors about them name.
+    ///
+    /// # Errors
+    /// Those of opening and reading `others`; `unreadable`, `timeout`, `cancelled`.
+    pub fn counters(
+        &self,
+        run: &LoadedRun,
+        others: &[PathBuf],
+        field: &str,
+    ) -> Result<Arc<LoadedCounters>, ErrorObject> {
+        if others.is_empty()
+            && let Some(known) = run.counters.get()
+        {
+            return Ok(Arc::clone(known));
+        }
+        let read = |trace: &Trace| self.scanned(field, |control| counters::collect(trace, control));
+        let (mut profile, report) = read(&run.trace)?;
+        let mut health = report.health;
+        if !others.is_empty() {
+            let gpus = gpu::of_run(&run.trace, &run.profile, None);
+            let times = KernelTimes::of_run(&run.trace, &run.profile);
+            for other in others {
+                let trace = Trace::open(std::slice::from_ref(other), &OpenOptions::default())
+                    .map_err(|error| trace_errors::open(&error, field))?;
+                let (more, report) = read(&trace)?;
+                profile.absorb(&more, &times, &gpus);
+                health.merge(&report.health);
+            }
+        }
+        let loaded = Arc::new(LoadedCounters::new(run, profile, &health));
+        if others.is_empty() {
+            return Ok(Arc::clone(run.counters.get_or_init(|| loaded)));
+        }
+        Ok(loaded)
     }
 
     /// As [`Context::watched`], with the error callers see; `field` is the argument it names.

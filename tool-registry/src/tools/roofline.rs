@@ -1,50 +1,47 @@
-//! `roofline`: which roof is lower for given operations and bytes.
+//! `roofline`: which roof is lower, for given operations and bytes or for the kernels of a trace.
 
-use perfxpert_analysis::roofline::{self, Distance, Regime, Roof};
+mod points;
+
+use perfxpert_analysis::roofline::{self, Distance, Dtype, Regime, Roof};
 use perfxpert_analysis::rounding::round;
-use perfxpert_knowledge::arch::Peaks;
 use perfxpert_schemas::ErrorObject;
 use perfxpert_schemas::tools::roofline as wire;
 
 use crate::{Context, Tool, device, tool};
 
 pub(crate) fn entries() -> Vec<Tool> {
-    vec![tool::<wire::Classify>(
-        "Side of the roofline",
-        "Compute- or memory-bound from operations and bytes, against the peaks of one GPU. Use roofline_plot_points for the kernels of a trace.",
-        classify,
-    )]
+    vec![
+        tool::<wire::Classify>(
+            "Side of the roofline",
+            "Compute- or memory-bound from operations and bytes, against the peaks of one GPU. Use roofline_plot_points for the kernels of a trace.",
+            classify,
+        ),
+        tool::<wire::PlotPoints>(
+            "Roofline points",
+            "Per-kernel roofline points from a database with counters: intensity, rate, roof and side of the ridge. Use roofline_classify for numbers you have.",
+            points::plot_points,
+        ),
+    ]
 }
 
-const TERA: f64 = 1e12;
-
-const DTYPES: [(wire::Dtype, &str); 6] = [
-    (wire::Dtype::Fp64, "fp64"),
-    (wire::Dtype::Fp32, "fp32"),
-    (wire::Dtype::Fp16, "fp16"),
-    (wire::Dtype::Bf16, "bf16"),
-    (wire::Dtype::Fp8, "fp8"),
-    (wire::Dtype::Int8, "int8"),
-];
-
-fn peak(peaks: &Peaks, dtype: wire::Dtype) -> Option<f64> {
+const fn dtype(dtype: wire::Dtype) -> Dtype {
     match dtype {
-        wire::Dtype::Fp64 => Some(peaks.fp64),
-        wire::Dtype::Fp32 => Some(peaks.fp32),
-        wire::Dtype::Fp16 => peaks.fp16,
-        wire::Dtype::Bf16 => peaks.bf16,
-        wire::Dtype::Fp8 => peaks.fp8,
-        wire::Dtype::Int8 => peaks.int8,
+        wire::Dtype::Fp64 => Dtype::Fp64,
+        wire::Dtype::Fp32 => Dtype::Fp32,
+        wire::Dtype::Fp16 => Dtype::Fp16,
+        wire::Dtype::Bf16 => Dtype::Bf16,
+        wire::Dtype::Fp8 => Dtype::Fp8,
+        wire::Dtype::Int8 => Dtype::Int8,
     }
 }
 
 fn classify(_: &Context, input: wire::ClassifyInput) -> Result<wire::ClassifyOutput, ErrorObject> {
     let device = device::device(&input.gfx_id, input.sku.as_deref(), input.cu_count)?;
     let peaks = &device.sku.peaks;
-    let Some(tera) = peak(peaks, input.dtype) else {
+    let Some(peak) = dtype(input.dtype).peak(peaks) else {
         let supported: Vec<&str> =
-            DTYPES.iter().filter(|(dtype, _)| peak(peaks, *dtype).is_some()).map(|(_, name)| *name).collect();
-        let asked = DTYPES.iter().find(|(dtype, _)| *dtype == input.dtype).map_or("", |(_, name)| name);
+            Dtype::TABLE.into_iter().filter(|dtype| dtype.peak(peaks).is_some()).map(Dtype::as_str).collect();
+        let asked = dtype(input.dtype).as_str();
         return Err(ErrorObject::invalid(
             "dtype",
             format!("{} has no {asked} peak.", device.arch.gfx_id),
@@ -53,7 +50,7 @@ fn classify(_: &Context, input: wire::ClassifyInput) -> Result<wire::ClassifyOut
         .value(asked)
         .known(supported));
     };
-    let roof = Roof { peak: tera * TERA, bandwidth: device.sku.bandwidth_bytes_per_s() };
+    let roof = Roof { peak, bandwidth: device.sku.bandwidth_bytes_per_s() };
     let intensity = input.flops / input.bytes;
     if !intensity.is_finite() {
         return Err(ErrorObject::invalid(
