@@ -21,6 +21,7 @@ pub(crate) fn gpu(gfx: &str) -> Gpu {
         links: None,
         cu_count: Some(sku.cu_count),
         xcc_count: None,
+        shader_engines: None,
         wave_size: Some(known.native_wave),
         max_waves_per_cu: None,
         lds_per_cu: None,
