@@ -127,7 +127,7 @@ fn ten() -> u32 {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlotPointsInput {
-    /// rocpd file, or folder of one run, with counters.
+    /// rocpd file or folder of one run.
     pub db_path: String,
     /// Points to return, a count.
     #[serde(default = "ten")]
@@ -139,10 +139,10 @@ pub struct PlotPointsInput {
     pub offset: u64,
     /// Only the kernel of this name.
     pub kernel: Option<String>,
-    /// Only the dispatch with this id, from its own values.
+    /// Only the dispatch with this id.
     #[schemars(range(min = 0))]
     pub dispatch_id: Option<i64>,
-    /// Format where counters do not tell: fp64 fp32 fp16 bf16 fp8 int8.
+    /// Format if counters do not tell: fp64 fp32 fp16 bf16 fp8 int8.
     pub dtype_hint: Option<String>,
     /// Product such as MI300A, when the architecture has several.
     pub sku: Option<String>,
@@ -151,7 +151,7 @@ pub struct PlotPointsInput {
 /// Answer of `roofline.plot_points`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PlotPointsOutput {
-    /// Version of this layout.
+    /// Layout version.
     pub schema_version: &'static str,
     /// Architecture with most kernel time; null when not recorded.
     pub arch: Option<String>,

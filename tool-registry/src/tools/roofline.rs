@@ -18,7 +18,7 @@ pub(crate) fn entries() -> Vec<Tool> {
         ),
         tool::<wire::PlotPoints>(
             "Roofline points",
-            "Per-kernel roofline points from a database with counters: intensity, rate, roof and side of the ridge. Use roofline_classify for numbers you have.",
+            "Per-kernel roofline points from a database with counters. Use roofline_classify for numbers you have.",
             points::plot_points,
         ),
     ]

@@ -430,8 +430,8 @@ fn point(name: &Text, means: &mut Means<'_>, roofs: &Roofs, hint: Option<Dtype>)
     let (dtype, dtype_source) = dtype(name, &by_type, hint);
     let operations = if dtype == Dtype::Int8 && int_ops > flops { int_ops } else { flops };
     let intensity = operations / crate::counters::count_of(bytes);
-    let seconds = means.time().as_f64() / 1e9;
-    let rate = (seconds > 0.0).then(|| operations / seconds);
+    let ns = means.time().as_f64();
+    let rate = (ns > 0.0).then(|| operations * 1e9 / ns);
     let roof = roof(&work, dtype, roofs);
     let upper = work.upper.map(|upper| upper * times / crate::counters::count_of(bytes));
     let (class, reason) = class(&work, whole, intensity, upper, roof);

@@ -237,7 +237,7 @@ fn no_evidence(
     reason: &str,
 ) -> ErrorObject {
     let arch = roofs.arch.as_deref().and_then(arch::find);
-    let mut passes = collection::typed_operation_passes(arch).iter().map(Vec::as_slice).collect::<Vec<_>>();
+    let mut passes = collection::typed_operation_passes(arch);
     if passes.is_empty() {
         passes = collection::classify_passes(arch);
     } else {
