@@ -1,6 +1,7 @@
 //! Assembles the report document from a run, a source tree and what else was given.
 
 mod advice;
+mod communication;
 mod cut;
 mod health;
 mod host;
@@ -15,6 +16,7 @@ mod time;
 pub(crate) mod verdict;
 
 use perfxpert_analysis::RunProfile;
+use perfxpert_schemas::ErrorObject;
 use perfxpert_schemas::report::advice::{Evidence, Summary};
 use perfxpert_schemas::report::hardware::{CounterCoverage, CounterMetrics, HardwareCounters};
 use perfxpert_schemas::report::meta::{FailedSection, Metadata, WarningDetail};
@@ -97,6 +99,15 @@ pub(crate) fn build(context: &Context, request: &Request<'_>) -> Report {
     report
 }
 
+/// A section that failed.
+fn failed(section: &str, fault: &ErrorObject) -> FailedSection {
+    FailedSection {
+        section: section.to_owned(),
+        kind: fault.kind.as_str().to_owned(),
+        message: fault.message.clone(),
+    }
+}
+
 /// A section whose input was given and not looked at.
 fn not_evaluated(section: &str) -> FailedSection {
     FailedSection {
@@ -113,7 +124,14 @@ fn of_run(context: &Context, request: &Request<'_>, run: &LoadedRun) -> Report {
     let judged = verdict::judge(&measured, &inputs);
     let traced = request.att_dir.map(|folder| thread_trace::section(context, folder));
     let monitor = request.monitor_log.map(|path| monitor::section(context, path, Some(&measured)));
+    let mut errors: Vec<FailedSection> = Vec::new();
+    let collectives = communication::find(context, &measured).unwrap_or_else(|fault| {
+        errors.push(failed("communication", &fault));
+        None
+    });
+    let advised = collectives.as_ref().map(communication::for_rules);
     let beside = advice::Beside {
+        communication: advised.as_ref(),
         inputs: &inputs,
         scan: request.source.map(|(_, scan)| scan),
         traced: traced.as_ref().map_or(&[], |(_, kernels)| kernels.as_slice()),
@@ -124,7 +142,6 @@ fn of_run(context: &Context, request: &Request<'_>, run: &LoadedRun) -> Report {
         if request.advice && run.has_gpu_work() { advice::of_run(&measured, &beside) } else { Vec::new() };
     let story = verdict::story(&measured, &judged, &recommendations);
     let sentences = verdict::narrative(&story);
-    let mut errors: Vec<FailedSection> = Vec::new();
     let counters = counters(&measured, &mut errors);
     let att = traced.as_ref().is_some_and(|(trace, _)| trace.has_att_data);
     let tier = match (att, counters.has_counters) {
@@ -180,6 +197,7 @@ fn of_run(context: &Context, request: &Request<'_>, run: &LoadedRun) -> Report {
         short_kernels: Some(kernels::short(&measured)),
         att_trace: traced.as_ref().filter(|(trace, _)| trace.has_att_data).map(|(trace, _)| trace.clone()),
         thread_trace: traced.map(|(trace, _)| trace),
+        communication: collectives.as_ref().map(|found| communication::section(&measured, found)),
         gpu_monitor: monitor,
         tier0_findings: tier0,
         trace_health: Some(health::section(&measured)),

@@ -23,6 +23,7 @@ use super::measured::Measured;
 pub(super) struct Beside<'a> {
     pub(super) inputs: &'a [&'a str],
     pub(super) scan: Option<&'a Scan>,
+    pub(super) communication: Option<&'a recommend::Communication>,
     pub(super) traced: &'a [TracedKernel],
     pub(super) monitor: Option<&'a GpuMonitor>,
     pub(super) advanced: bool,
@@ -38,7 +39,7 @@ pub(super) fn of_run(measured: &Measured<'_>, beside: &Beside<'_>) -> Vec<Recomm
         trace: &measured.run.trace,
         gpus: &measured.gpus,
         metrics: &metrics,
-        communication: None,
+        communication: beside.communication,
         thread_trace: &traced,
         throttled: &throttled,
         scan: beside.scan,

@@ -555,6 +555,23 @@ fn the_analysis_says_what_the_report_says_without_advice() {
 }
 
 #[test]
+fn collectives_have_their_section_and_equal_those_of_their_tool() {
+    let planted = scenario("communication").unwrap();
+    let report = report(&planted, "full");
+    let (section, tool) = (
+        &report["communication"],
+        ask("rccl_analysis.analyze_collectives", &json!({ "db_path": planted.path() })),
+    );
+    assert_eq!(report["schema_version"], "0.3.2");
+    assert_eq!(report["features"], json!(["communication"]));
+    assert_eq!(section["summary"]["op_count"], tool["summary"]["op_count"]);
+    assert_eq!(section["summary"]["total_ns"], tool["summary"]["total_device_ns"]);
+    assert_eq!(section["collectives"][0]["total_ns"], tool["collectives"][0]["total_ns"]);
+    assert_eq!(section["summary"]["exposed_pct"], report["interval_timeline"]["exposed_communication_pct"]);
+    assert!(full("we1").get("communication").is_none());
+}
+
+#[test]
 fn redacted_reports_hold_no_folder() {
     let planted = scenario("we1").unwrap();
     let options = json!({ "detail": "full", "redact_paths": true });
