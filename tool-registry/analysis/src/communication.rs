@@ -128,7 +128,9 @@ pub struct Row {
     pub bus_gbps: Option<f64>,
     /// Bus bandwidth over what the hardware reaches, percent; `None` when it would exceed 100.
     pub efficiency: Option<f64>,
-    /// Device time beside kernels of the application, percent.
+    /// Device time beside kernels of the application.
+    pub beside_user: Nanos,
+    /// The same in percent of the device time.
     pub overlap: Option<f64>,
     /// First start, clock value.
     pub first_start: i64,
@@ -359,6 +361,7 @@ fn row(group: &[&Collective], ranks: Option<u32>, links: Option<&'static Links>)
         algorithm_gbps: algorithm,
         bus_gbps: bus,
         efficiency,
+        beside_user: beside,
         overlap: beside.fraction_of(total).map(|share| 100.0 * share),
         first_start: group.iter().map(|one| one.start).min().unwrap_or_default(),
     })

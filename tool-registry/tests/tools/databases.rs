@@ -7,11 +7,24 @@ use serde_json::{Value, json};
 
 use crate::ask::{ask, call, refused};
 
-/// Tools that read one trace, with the argument that names it.
-const READERS: [(&str, &str); 3] = [
-    ("dependency_graph.reconstruct_dag", "db_path"),
-    ("kernel_fusion.find_fusion_candidates", "db_path"),
-    ("unified_memory.analyze_paging", "db_path"),
+/// Tools that read one trace, with the argument that names it and the totals that clients showing only the beginning of
+/// an answer must still see.
+const READERS: [(&str, &str, &[&str]); 3] = [
+    (
+        "dependency_graph.reconstruct_dag",
+        "db_path",
+        &["critical_path_ns", "total_bubble_ns", "bubbles_total", "node_count", "order_conflicts"],
+    ),
+    (
+        "kernel_fusion.find_fusion_candidates",
+        "db_path",
+        &["total", "returned", "truncated", "program_saving_hi_ns"],
+    ),
+    (
+        "unified_memory.analyze_paging",
+        "db_path",
+        &["paging_events", "page_faults", "host_to_device", "device_to_host"],
+    ),
 ];
 
 /// Tools that read one trace, and need more of it than kernels and copies.
@@ -46,7 +59,8 @@ fn beside(path: &Path) -> Vec<(String, u64)> {
 
 #[test]
 fn unusable_inputs_are_refused_by_kind_and_left_alone() {
-    for (tool, field) in READERS.into_iter().chain(PARTICULAR) {
+    let readers = READERS.into_iter().map(|(tool, field, _)| (tool, field));
+    for (tool, field) in readers.chain(PARTICULAR) {
         let missing = refused(tool, &json!({ field: "/nowhere/run.db" }));
         assert_eq!(
             (missing.kind.as_str(), missing.details["field"].as_str()),
@@ -70,7 +84,7 @@ fn unusable_inputs_are_refused_by_kind_and_left_alone() {
 #[test]
 fn a_cut_file_gives_a_bounded_answer_that_says_so_or_is_refused() {
     let cut = scenario("damaged_half").unwrap();
-    for (tool, field) in READERS {
+    for (tool, field, _) in READERS {
         match call(tool, &json!({ field: text(cut.path()) })) {
             Ok(answer) => {
                 let items = answer["trace_health"]["items"].as_array().unwrap();
@@ -88,9 +102,14 @@ fn answers_stay_short_with_thousands_of_long_names() {
         let error = refused(tool, &json!({ field: text(planted.path()) }));
         assert_eq!(error.kind.as_str(), "no_evidence", "{tool}");
     }
-    for (tool, field) in READERS {
+    for (tool, field, totals) in READERS {
         let answer = ask(tool, &json!({ field: text(planted.path()) }));
-        let length = serde_json::to_string(&answer).unwrap().chars().count();
+        let whole = serde_json::to_string(&answer).unwrap();
+        let begin: String = whole.chars().take(1_500).collect();
+        for key in totals {
+            assert!(begin.contains(&format!("\"{key}\":")), "{tool}: {key} comes late in {begin}");
+        }
+        let length = whole.chars().count();
         assert!(length <= 12_000, "{tool}: {length} characters");
         assert!(answer["trace_health"]["items"].as_array().unwrap().len() <= 5, "{tool}");
         assert_eq!(

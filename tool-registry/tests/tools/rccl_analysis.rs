@@ -277,3 +277,28 @@ fn eight_ranks_one_of_them_late_in_86_of_100() {
     );
     assert_eq!(rows.len(), 8);
 }
+
+#[test]
+fn the_report_tells_the_same_as_the_tool() {
+    let planted = scenario("communication").unwrap();
+    let report =
+        ask("agent.root", &json!({ "database_path": text(planted.path()), "options": { "detail": "full" } }));
+    let tool = ask(TOOL, &json!({ "db_path": text(planted.path()) }));
+    let section = &report["communication"];
+    // 200 of each 500 µs hold nothing but the all-reduce; the last step ends with it.
+    holds(
+        &section["summary"],
+        &json!({ "op_count": 100, "dominant_op": "AllReduce", "total_ns": 20_000_000, "exposed_ns": 20_000_000,
+                 "exposed_pct": 40, "overlap_pct": 0, "ranks": null, "capture_incomplete": true,
+                 "incomplete_reason": tool["summary"]["incomplete_reason"] }),
+    );
+    holds(
+        &section["collectives"][0],
+        &json!({ "op_type": "AllReduce", "count": 100, "msg_bytes": 67_108_864, "duration_ns": 200_000,
+                 "efficiency_label": "unknown", "regime": "bandwidth-bound", "effective_bw_gbps": null }),
+    );
+    let quiet = scenario("healthy").unwrap();
+    let report =
+        ask("agent.root", &json!({ "database_path": text(quiet.path()), "options": { "detail": "full" } }));
+    assert!(report["communication"].is_null());
+}
