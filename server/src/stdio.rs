@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use perfxpert_schemas::ErrorObject;
+use perfxpert_tool_registry::models::Models;
 use perfxpert_tool_registry::{Registry, Services};
 use rmcp::transport::stdio_pipes;
 use tracing_subscriber::EnvFilter;
@@ -15,26 +16,38 @@ use crate::{Options, options, serve};
 /// Stack of a thread that runs tools; demanglers and parsers recurse on input they did not choose.
 const STACK: usize = 8 * 1024 * 1024;
 
+/// What the command line says; each beats its variable.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Start<'a> {
+    /// `prefixed` or `bare`.
+    pub tool_names: Option<&'a str>,
+    /// One of the six level words.
+    pub log_level: Option<&'a str>,
+    /// `all`, `agents`, or a comma list of names and namespaces.
+    pub tools: Option<&'a str>,
+    /// Never use a model.
+    pub airgap: bool,
+    /// The configuration file.
+    pub config: Option<&'a str>,
+}
+
 /// Reads the environment, lets the command line's words override it, and serves.
 ///
 /// # Errors
 /// `unknown_name` when `tools` names no tool or namespace.
-pub fn start(
-    tool_names: Option<&str>,
-    log_level: Option<&str>,
-    tools: Option<&str>,
-) -> Result<ExitCode, ErrorObject> {
+pub fn start(start: &Start<'_>) -> Result<ExitCode, ErrorObject> {
     let (mut options, problems) = Options::from_environment(|name| std::env::var(name).ok());
-    if let Some(spelling) = tool_names.and_then(options::spelling) {
+    if let Some(spelling) = start.tool_names.and_then(options::spelling) {
         options.spelling = spelling;
     }
-    if let Some(level) = log_level.and_then(options::log_level) {
+    if let Some(level) = start.log_level.and_then(options::log_level) {
         options.log = level;
     }
-    if let Some(tools) = tools {
+    if let Some(tools) = start.tools {
         options.subset = tools.parse()?;
     }
-    Ok(serve_stdio(options, Arc::new(Services::default()), &problems))
+    let models = Models::started(start.airgap, start.config.map(str::to_owned));
+    Ok(serve_stdio(options, Arc::new(Services { models, ..Services::default() }), &problems))
 }
 
 /// Serves standard input until it ends: 0 when the client is done, 1 when the session could not be held.

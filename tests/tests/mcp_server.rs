@@ -177,3 +177,29 @@ fn it_is_up_before_any_client_loses_patience() {
     // The release build is held to 50 ms by the benchmark; this is an unoptimised one.
     assert!(best < Duration::from_millis(400), "{best:?}");
 }
+
+#[test]
+fn airgap_and_configuration_are_settled_at_the_start() {
+    let home = Home::new().set("ANTHROPIC_API_KEY", "sk-unused");
+    let trace = home.file("demo.db", "");
+    let demo = home.run(&["demo", "--save", "sample", "--format", "json", "-o", "-", "-q"]);
+    assert_eq!(demo.code, 0, "{demo:?}");
+    std::fs::copy(home.work().join("sample/demo.db"), &trace).unwrap();
+    let config = home.file("config.yaml", "airgap: true\n");
+    let broken = home.file("broken.yaml", "airgap: [\n");
+    for words in [
+        &["--airgap"][..],
+        &["--config", config.to_str().unwrap()],
+        // One that cannot be read may have asked for it.
+        &["--config", broken.to_str().unwrap()],
+    ] {
+        let mut server = Mcp::open(server(&home, words));
+        let result = server.call("agent.root", json!({ "database_path": trace, "provider": "anthropic" }));
+        let run = &result["structuredContent"]["metadata"]["run"];
+        assert_eq!(
+            (&run["airgap"], &run["mode"]),
+            (&json!(true), &json!("deterministic")),
+            "{words:?}: {result}"
+        );
+    }
+}

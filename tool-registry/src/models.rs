@@ -10,9 +10,17 @@ use perfxpert_schemas::ErrorObject;
 #[derive(Default)]
 pub struct Models {
     runtime: OnceLock<Runtime>,
+    airgap: bool,
+    config: Option<String>,
 }
 
 impl Models {
+    /// As the server was started: `airgap` forbids every model whatever the settings say, `config` names the
+    /// configuration file before any variable does.
+    pub fn started(airgap: bool, config: Option<String>) -> Self {
+        Self { runtime: OnceLock::new(), airgap, config }
+    }
+
     /// The runtime all agents share.
     pub(crate) fn runtime(&self) -> Result<&Runtime, ErrorObject> {
         if let Some(runtime) = self.runtime.get() {
@@ -24,14 +32,21 @@ impl Models {
             clients::quota_messages(),
         )
         .map_err(|_| ErrorObject::internal())?;
-        let place = config::place(None, |name| std::env::var(name).ok());
+        let place = config::place(self.config.as_deref(), |name| std::env::var(name).ok());
         // A configuration that cannot be read may have asked for the air-gap.
         let values = match place.map(|place| place.read()) {
             None => ConfigValues::default(),
             Some(Ok(read)) => read.values(),
-            Some(Err(_)) => ConfigValues { unreadable: true, ..ConfigValues::default() },
+            Some(Err(fault)) => {
+                tracing::warn!("the configuration file cannot be used, so no model will be: {fault}");
+                ConfigValues { unreadable: true, ..ConfigValues::default() }
+            }
         };
-        Ok(self.runtime.get_or_init(|| Runtime::new(Settings::from_process(&values, facts))))
+        let mut settings = Settings::from_process(&values, facts);
+        if self.airgap && settings.airgap.is_none() {
+            settings.airgap = Some("--airgap".to_owned());
+        }
+        Ok(self.runtime.get_or_init(|| Runtime::new(settings)))
     }
 
     /// Whom a call may ask.

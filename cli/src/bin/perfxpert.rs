@@ -2,12 +2,16 @@
 
 use std::process::ExitCode;
 
+use perfxpert_server::stdio::Start;
+
 fn main() -> ExitCode {
     perfxpert::run(std::env::args_os(), |request| {
-        perfxpert_server::stdio::start(
-            request.tool_names.as_deref(),
-            request.log_level.as_deref(),
-            request.tools.as_deref(),
-        )
+        perfxpert_server::stdio::start(&Start {
+            tool_names: request.tool_names.as_deref(),
+            log_level: request.log_level.as_deref(),
+            tools: request.tools.as_deref(),
+            airgap: request.airgap,
+            config: request.config.as_deref(),
+        })
     })
 }
