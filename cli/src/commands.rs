@@ -8,9 +8,11 @@ use crate::options;
 
 pub mod analyze;
 pub mod call;
+pub mod ci;
 pub mod completions;
 pub mod config;
 pub mod demo;
+pub mod diff;
 pub mod doctor;
 pub mod init;
 pub mod mcp;
@@ -27,6 +29,8 @@ struct Entry {
 /// Every command, in the order of the help.
 const COMMANDS: &[Entry] = &[
     Entry { table: analyze::table, run: analyze::run },
+    Entry { table: diff::table, run: diff::run },
+    Entry { table: ci::table, run: ci::run },
     Entry { table: init::table, run: init::run },
     Entry { table: doctor::table, run: doctor::run },
     Entry { table: config::table, run: config::run },

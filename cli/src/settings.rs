@@ -114,6 +114,17 @@ impl Settings {
         }
     }
 
+    /// A key that holds a number, and where it came from.
+    ///
+    /// # Errors
+    /// `usage` for a variable that cannot be used.
+    pub fn number(&self, environment: &Environment, name: &str) -> Result<(f64, Source), Failure> {
+        match self.value(environment, name)? {
+            (Value::Number(number), source) => Ok((number, source)),
+            (_, source) => Ok((0.0, source)),
+        }
+    }
+
     /// A key that holds a boolean.
     ///
     /// # Errors

@@ -259,7 +259,11 @@ pub fn deliver(
     Ok(verdict(app, values, &report))
 }
 
-fn layout(app: &App, values: &Values<'_>, format: Format) -> Result<Layout, Failure> {
+/// How text is laid out.
+///
+/// # Errors
+/// `usage` for a width that has no effect.
+pub(crate) fn layout(app: &App, values: &Values<'_>, format: Format) -> Result<Layout, Failure> {
     let width = values.integer("width", 80..=400)?;
     if format != Format::Text && (width.is_some() || values.switch("wide")) {
         let option = if width.is_some() { "--width" } else { "--wide" };

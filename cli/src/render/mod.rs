@@ -1,6 +1,7 @@
 //! Renderings of the report; they format what the document holds and compute nothing.
 
 pub mod diff;
+pub mod gate;
 pub mod markdown;
 pub mod name;
 pub mod number;
