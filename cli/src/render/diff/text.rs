@@ -58,7 +58,7 @@ pub fn body(page: &mut Page, document: &DiffDocument) {
     }
     if let Some(gate) = &document.gate {
         page.banner("GATE");
-        gate_lines(page, gate);
+        gate_lines(page, document, gate);
     }
     if document.comparability.status != "ok" || !document.comparability.issues.is_empty() {
         page.banner("COMPARABILITY");
@@ -77,7 +77,7 @@ pub fn body(page: &mut Page, document: &DiffDocument) {
     }
 }
 
-fn gate_lines(page: &mut Page, gate: &Gate) {
+fn gate_lines(page: &mut Page, document: &DiffDocument, gate: &Gate) {
     let wall = &gate.wall;
     page.labelled("Verdict:", &gate.verdict.to_uppercase().replace('_', " "));
     let range = interval(wall.ci_low_pct, wall.ci_high_pct);
@@ -125,6 +125,13 @@ fn gate_lines(page: &mut Page, gate: &Gate) {
             let pad = " ".repeat(width.saturating_sub(crate::render::name::width(&name)));
             let moved = or_dash(kernel.delta_pct, change);
             page.line(format!("  {:<12}{name}{pad}{moved:>10}  {range}", kernel.verdict));
+            let row = document.per_kernel.iter().find(|row| row.name == kernel.name);
+            if let Some(per_call) =
+                row.filter(|_| kernel.calls_changed).and_then(|row| row.per_call_delta_pct)
+            {
+                let (before, after) = (count(kernel.baseline_calls), count(kernel.candidate_calls));
+                page.line(format!("              per call {}, {before} -> {after} calls", change(per_call)));
+            }
         }
         page.more(gated().count().saturating_sub(GATE_ROWS) as u64);
     }

@@ -1,7 +1,11 @@
 //! The statistics against published reach, hand-computed intervals and seeded simulations.
 
 use super::interval::RankSum;
+use super::run::{Counted, GpuCount, KernelRun, Run, Spread};
 use super::series::{Series, median_of_sorted};
+use super::verdict::{Verdict, by_elapsed_time, by_kernels};
+use super::{Code, Options, Side, compare, gate};
+use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 #[test]
 fn the_reach_of_small_numbers_of_runs() {
@@ -148,8 +152,11 @@ fn noise_alone_is_hardly_ever_a_regression() {
     let mut random = Random(20_260_115);
     for spread in [0.5, 1.5, 5.0, 10.0] {
         for runs in [3, 5, 8] {
+            // All three above all three has a chance of exactly 1 in 20, and the threshold takes little from it at wide
+            // spreads (4.89 % at 10 %): a sample of 2000 could not tell that from more than 5 %.
+            let times = if runs == 3 { 100_000 } else { 2000 };
             let found =
-                rates(2000, runs, || [random.runs(runs, spread, 1.0), random.runs(runs, spread, 1.0)]);
+                rates(times, runs, || [random.runs(runs, spread, 1.0), random.runs(runs, spread, 1.0)]);
             assert!(found.regressed <= 0.05, "{spread} % spread, {runs} runs: {}", found.regressed);
         }
     }
@@ -175,4 +182,58 @@ fn two_modes_are_no_regression_and_hide_none() {
             }
         }
     }
+}
+
+/// One kernel of 1024 work-items on a GPU that moves 5,000 GB/s.
+fn one_kernel(ns: u64, counted_bytes: Option<u64>) -> Run {
+    let counted = counted_bytes.map(|bytes| Counted {
+        bytes: Bytes(bytes),
+        duration: Nanos(ns),
+        calls: 1,
+        work_items: Some(1024),
+    });
+    Run {
+        wall: Nanos(ns),
+        kernel_sum: Nanos(ns),
+        kernels: vec![KernelRun {
+            name: "copy".into(),
+            calls: 1,
+            total: Nanos(ns),
+            spread: Spread { count: 1.0, mean: ns as f64, squares: 0.0 },
+            work_items: Some(1024),
+            counted,
+        }],
+        gpus: vec![GpuCount { gfx_id: Some("gfx000".to_owned()), cu_count: Some(1), name: None, count: 1 }],
+        has_gpu_work: true,
+        dispatches: 1,
+        memory_rate: Some(BytesPerSecond(5e12)),
+        ..Run::default()
+    }
+}
+
+#[test]
+fn a_kernel_faster_than_memory_is_no_improvement() {
+    // 4 GB in 1 ms are 4,000 GB/s; in 0.1 ms they would be 40,000 GB/s, and 5,250 GB/s is the limit.
+    let (before, after) = (one_kernel(1_000_000, Some(4_000_000_000)), one_kernel(100_000, None));
+    let compared = compare(std::slice::from_ref(&before), &[after], &Options::default());
+    let found = compared.too_fast.as_ref().unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].side, found[0].gbps, found[0].limit_gbps), (Side::New, 40_000.0, 5_250.0));
+    let name = |name: &str| name.to_owned();
+    assert_eq!(by_elapsed_time(&compared, 5.0), Verdict::Inconclusive);
+    assert_eq!(by_kernels(&compared, 3.0, 10.0, &name).verdict, Verdict::Inconclusive);
+    let limits = gate::Limits {
+        threshold_pct: 5.0,
+        kernel_threshold_pct: None,
+        min_time_share_pct: 1.0,
+        min_delta: Nanos(0),
+        confidence_pct: 95,
+    };
+    let judged = gate::gate(&compared, &limits, &name);
+    assert_eq!(judged.verdict, gate::Verdict::NoVerdict);
+    assert_eq!(judged.reasons[0].code, Code::ImpossibleSpeed.label());
+    let sound = compare(&[before], &[one_kernel(900_000, None)], &Options::default());
+    assert_eq!(sound.too_fast.as_deref(), Some(&[][..]));
+    let uncounted = compare(&[one_kernel(10, None)], &[one_kernel(10, None)], &Options::default());
+    assert!(uncounted.too_fast.is_none());
 }
