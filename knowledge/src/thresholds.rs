@@ -188,6 +188,7 @@ pub(crate) const NAMESPACES: &[(&str, Loader)] = &[
     ("comparability", || comparability::load().map(drop)),
     ("dag", || dag::load().map(drop)),
     ("diff", || diff::load().map(drop)),
+    ("diff_confidence", || diff_confidence::load().map(drop)),
     ("fusion", || fusion::load().map(drop)),
     ("gap", || gap::load().map(drop)),
     ("gate", || gate::load().map(drop)),

@@ -17,6 +17,7 @@ const FRACTION_TOLERANCE: f64 = 1e-6;
 pub fn check(schema: &Value, mut arguments: Map<String, Value>) -> Result<Map<String, Value>, ErrorObject> {
     arguments.retain(|key, _| !INJECTED.contains(&key.as_str()));
     rename_aliases(schema, &mut arguments)?;
+    unquote(schema, &mut arguments)?;
     check_names(schema, &arguments, "")?;
     check_present(schema, &mut arguments, "")?;
     check_types(schema, &mut arguments, "")?;
@@ -38,6 +39,41 @@ fn rename_aliases(schema: &Value, arguments: &mut Map<String, Value>) -> Result<
         }
     }
     Ok(())
+}
+
+/// Reads objects that a client sent as the text of an object.
+fn unquote(schema: &Value, arguments: &mut Map<String, Value>) -> Result<(), ErrorObject> {
+    for (name, inner) in properties(schema) {
+        if inner.get("x-quoted") != Some(&Value::Bool(true)) {
+            continue;
+        }
+        let Some(Value::String(text)) = arguments.get(name) else { continue };
+        let Ok(object @ Value::Object(_)) = serde_json::from_str::<Value>(text) else {
+            let message = format!("{name} is a text that holds no JSON object.");
+            return Err(
+                ErrorObject::invalid(name, message, "Send an object, such as {\"key\": 1}.").value(text)
+            );
+        };
+        arguments.insert(name.clone(), object);
+    }
+    Ok(())
+}
+
+/// Checks one nested object by its own schema; errors name its fields behind `prefix`.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_nested(
+    schema: &Value,
+    prefix: &str,
+    object: Map<String, Value>,
+) -> Result<Map<String, Value>, ErrorObject> {
+    let outer = json!({ "properties": { prefix: schema } });
+    let arguments = Map::from_iter([(prefix.to_owned(), Value::Object(object))]);
+    match check(&outer, arguments)?.remove(prefix) {
+        Some(Value::Object(object)) => Ok(object),
+        _ => Ok(Map::new()),
+    }
 }
 
 fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {

@@ -107,6 +107,11 @@ impl Context {
         }
     }
 
+    /// Whether the caller is told about phases.
+    pub fn shows_progress(&self) -> bool {
+        self.progress.is_some()
+    }
+
     /// Tells the caller which step has begun.
     pub fn phase(&self, message: &str, done: f64, total: Option<f64>) {
         if let Some(sink) = &self.progress {

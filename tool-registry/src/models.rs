@@ -21,6 +21,11 @@ impl Models {
         Self { runtime: OnceLock::new(), airgap, config }
     }
 
+    /// Model services with given settings, for callers inside the process and tests.
+    pub fn with(runtime: Runtime) -> Self {
+        Self { runtime: OnceLock::from(runtime), airgap: false, config: None }
+    }
+
     /// The runtime all agents share.
     pub(crate) fn runtime(&self) -> Result<&Runtime, ErrorObject> {
         if let Some(runtime) = self.runtime.get() {

@@ -141,6 +141,21 @@ impl Tool {
     }
 }
 
+impl Tool {
+    /// The whole answer for another tool of this crate: arguments checked, size not bounded.
+    ///
+    /// # Errors
+    /// The error object of the tool.
+    pub(crate) fn whole(
+        &self,
+        context: &Context,
+        arguments: Map<String, Value>,
+    ) -> Result<Value, ErrorObject> {
+        let checked = arguments::check(self.input_schema(), arguments)?;
+        (self.run)(context, Value::Object(checked))
+    }
+}
+
 /// Which tools a server shows, chosen at start-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Subset {

@@ -5,8 +5,9 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 /// Extension keys that guide the argument check and are stripped before a schema is shown:
-/// `x-accepts` (further JSON types), `x-aliases` (other names of an argument), `x-unit` (`fraction`).
-const PRIVATE: [&str; 3] = ["x-accepts", "x-aliases", "x-unit"];
+/// `x-accepts` (further JSON types), `x-aliases` (other names of an argument), `x-quoted` (an object that may come as its
+/// text), `x-unit` (`fraction`).
+const PRIVATE: [&str; 4] = ["x-accepts", "x-aliases", "x-quoted", "x-unit"];
 
 fn generated<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {

@@ -70,6 +70,13 @@ pub(crate) fn all() -> Vec<Tool> {
     NAMESPACES.iter().flat_map(|(_, entries)| entries()).collect()
 }
 
+/// One tool by its dotted name, for tools that rest on another.
+pub(crate) fn find(name: &str) -> Option<Tool> {
+    let namespace = name.split_once('.').map(|(namespace, _)| namespace)?;
+    let (_, entries) = NAMESPACES.iter().find(|(listed, _)| *listed == namespace)?;
+    entries().into_iter().find(|tool| tool.name == name)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -228,6 +228,19 @@ namespace! {
 }
 
 namespace! {
+    /// How sure a verdict on two runs is.
+    diff_confidence in "thresholds/diff_confidence" {
+        same_from: f64 = "same_from", "Jaccard index of the hot sets from which both runs count as one program.";
+        similar_from: f64 = "similar_from", "Jaccard index from which they count as similar.";
+        same: f64 = "same", "Confidence for one program.";
+        similar: f64 = "similar", "Confidence for similar ones.";
+        different: f64 = "different", "Confidence for others.";
+        calls_from: f64 = "calls_from", "Change of a hot kernel's calls that lowers the confidence, fraction.";
+        calls_factor: f64 = "calls_factor", "How far it lowers it.";
+    }
+}
+
+namespace! {
     /// Gates a code change must pass.
     gate in "thresholds/gate" {
         max_optimization_cycles_per_kernel: u64 = "MAX_OPTIMIZATION_CYCLES_PER_KERNEL", "Optimisation cycles spent on one kernel.";

@@ -1,8 +1,14 @@
 //! `agent`: whole answers to a question, computed without a model and worded by one only when told to.
 
 mod analysis;
+mod ask;
 mod asking;
+mod correctness;
+mod diff_specialist;
+mod paths;
 mod root;
+mod spec;
+mod wording;
 
 use perfxpert_schemas::tools::agent as wire;
 
@@ -25,5 +31,17 @@ pub(crate) fn entries() -> Vec<Tool> {
         )
         .agent()
         .bounded(Bounds::uncut()),
+        tool::<wire::correctness::Correctness>(
+            "What a gate verdict means",
+            "What to do after a gate checked a code change: accept, revert or reject, and which technique to try next. Runs no gate and writes nothing.",
+            correctness::run,
+        )
+        .agent(),
+        tool::<wire::diff_specialist::DiffSpecialist>(
+            "Verdict on two runs",
+            "Did a change help? Judges two traces by elapsed time and lists the kernels that lost and won most. Use trace_diff_diff_runs for the whole document.",
+            diff_specialist::run,
+        )
+        .agent(),
     ]
 }
