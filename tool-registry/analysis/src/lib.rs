@@ -9,7 +9,6 @@ pub mod compare;
 pub mod counter_passes;
 pub mod counters;
 pub mod evidence;
-pub mod figures;
 pub mod fingerprint;
 pub mod fusion;
 pub mod gpu;

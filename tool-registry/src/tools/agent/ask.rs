@@ -1,10 +1,11 @@
 //! What every agent is asked in the same way: options of its own, and whom to ask for words.
 
-use perfxpert_agent::{AgentSpec, Creativity, ModelChoice, OnFailure, Plan};
+use perfxpert_agent::{AgentSpec, Creativity, OnFailure, Plan};
 use perfxpert_schemas::ErrorObject;
 use perfxpert_schemas::tools::agent::options::{CreativityWord, FailureWord, ProviderWord, RunOptions};
 use serde_json::{Map, Value};
 
+use super::asking::Asked;
 use crate::{Context, arguments, schema};
 
 /// Options that every agent takes.
@@ -63,45 +64,15 @@ impl Ask {
                 "Compare them with the schema.",
             )
         })?;
-        Self::with(
-            context,
-            agent,
-            envelope.provider,
-            envelope.model,
-            envelope.airgap,
-            envelope.session_id,
-            options,
-        )
-    }
-
-    /// The same for options that were read with the arguments.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub(super) fn with(
-        context: &Context,
-        agent: &'static AgentSpec,
-        provider: Option<ProviderWord>,
-        model: Option<String>,
-        airgap: Option<bool>,
-        session: Option<String>,
-        options: RunOptions,
-    ) -> Result<Self, ErrorObject> {
-        if let Some(id) = session.as_deref().filter(|id| !is_session_id(id)) {
-            return Err(ErrorObject::invalid(
-                "session_id",
-                "session_id holds a character that is not accepted.",
-                "Use 1 to 64 of A-Z a-z 0-9 _ . : -",
-            )
-            .value(id));
-        }
-        let choice = ModelChoice {
-            provider: provider.map(|word| word.provider().as_str().to_owned()),
-            model,
-            airgap: airgap == Some(true),
+        let asked = Asked {
+            provider: envelope.provider,
+            model: envelope.model.as_ref(),
+            airgap: envelope.airgap,
+            session_id: envelope.session_id.as_deref(),
+            options: &options,
         };
-        let plan = context.services.models.preflight(&choice)?;
-        Ok(Self { agent, options, plan, session })
+        let plan = asked.preflight(context)?;
+        Ok(Self { agent, options, plan, session: envelope.session_id })
     }
 
     pub(super) fn creativity(&self) -> Option<Creativity> {
@@ -117,11 +88,6 @@ impl Ask {
             FailureWord::Error => OnFailure::Error,
         }
     }
-}
-
-fn is_session_id(id: &str) -> bool {
-    (1..=64).contains(&id.len())
-        && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-'))
 }
 
 /// Says `entering` now and `exit` at the end, whatever happens in between.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use perfxpert_agent::{EvidencePack, PackGate};
-use perfxpert_analysis::figures;
+use perfxpert_analysis::recommend::techniques as figures;
 use perfxpert_knowledge::techniques::{self, MetricValue, Technique};
 use perfxpert_knowledge::{arch, thresholds};
 use perfxpert_schemas::ErrorObject;
@@ -230,7 +230,7 @@ fn narrative(input: &CorrectnessInput, next: Option<&Next>) -> String {
     let detail = verdict.detail.trim().trim_end_matches('.');
     let with_detail = |text: String| if detail.is_empty() { text } else { format!("{text}: {detail}") };
     let total =
-        verdict.delta_pct.map(|delta| format!("Kernel time changed by {}", figures::signed_pct(delta)));
+        verdict.delta_pct.map(|delta| format!("Kernel time changed by {}", wording::signed_pct(delta)));
     let changes = changes(verdict);
     let mut sentences: Vec<String> = Vec::new();
     match verdict.status {
@@ -253,7 +253,7 @@ fn narrative(input: &CorrectnessInput, next: Option<&Next>) -> String {
         GateStatus::Regressed => {
             sentences.push(with_detail("The regression gate failed".to_owned()));
             let worst = changes.first().map(|(name, delta)| {
-                format!("worst {} {}", figures::name(name), figures::signed_pct(*delta))
+                format!("worst {} {}", figures::name(name), wording::signed_pct(*delta))
             });
             sentences.extend(match (total, worst) {
                 (Some(total), Some(worst)) => Some(format!("{total}; {worst}")),
@@ -267,7 +267,7 @@ fn narrative(input: &CorrectnessInput, next: Option<&Next>) -> String {
             let named: Vec<String> = changes
                 .iter()
                 .take(NAMED)
-                .map(|(name, delta)| format!("{} {}", figures::name(name), figures::signed_pct(*delta)))
+                .map(|(name, delta)| format!("{} {}", figures::name(name), wording::signed_pct(*delta)))
                 .collect();
             if !named.is_empty() {
                 sentences.push(named.join(", "));

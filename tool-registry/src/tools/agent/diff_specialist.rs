@@ -1,7 +1,7 @@
 //! `agent.diff_specialist`: the verdict on two runs, made from the diff document and nothing else.
 
 use perfxpert_agent::{EvidencePack, PackComparability};
-use perfxpert_analysis::figures;
+use perfxpert_analysis::recommend::techniques as figures;
 use perfxpert_analysis::rounding::round;
 use perfxpert_analysis::verdict::health_factor;
 use perfxpert_knowledge::{commands, thresholds};
@@ -10,12 +10,13 @@ use perfxpert_schemas::tools::agent::analysis::{CitedValue, MissingValue, TraceR
 use perfxpert_schemas::tools::agent::details::Details;
 use perfxpert_schemas::tools::agent::diff_specialist::{DiffAnswer, DiffInput};
 use perfxpert_schemas::tools::agent::run::AgentRun;
+use perfxpert_schemas::trace_health::TraceHealth;
 use perfxpert_schemas::{ErrorKind, ErrorObject};
 use serde_json::{Map, Value, json};
 
 use super::ask::{Ask, Entered, Envelope};
 use super::wording::{self, Draft, root};
-use super::{paths, spec};
+use super::{asking, spec};
 use crate::Context;
 
 /// The tool whose document everything is read from.
@@ -29,7 +30,7 @@ const NAMED: usize = 3;
 
 pub(super) fn run(context: &Context, input: DiffInput) -> Result<DiffAnswer, ErrorObject> {
     for (field, path) in [("baseline_db", &input.baseline_db), ("new_db", &input.new_db)] {
-        paths::checked(field, std::iter::once(path))?;
+        asking::paths(field, std::iter::once(path))?;
     }
     let envelope = Envelope {
         provider: input.provider,
@@ -133,28 +134,15 @@ fn record_again() -> String {
     commands::sys_trace(&commands::Target { app: "./your_app", out: "./trace", kernel: None }).full_command()
 }
 
-fn health_of<'a>(document: &'a DiffDocument, side: &str) -> &'a str {
-    document
-        .trace_health
-        .get(side)
-        .and_then(|health| health.get("status"))
-        .and_then(Value::as_str)
-        .unwrap_or("ok")
-}
-
 fn worst_status(document: &DiffDocument) -> &str {
     let rank = |status: &str| ["ok", "degraded", "unusable"].iter().position(|known| *known == status);
-    let (baseline, new) = (health_of(document, "baseline"), health_of(document, "new"));
+    let (baseline, new) = (&document.trace_health.baseline.status, &document.trace_health.new.status);
     if rank(new) > rank(baseline) { new } else { baseline }
 }
 
-/// How far the state of one side lowers the confidence.
-fn factor(document: &DiffDocument, side: &str) -> f64 {
-    let items =
-        document.trace_health.get(side).and_then(|health| health.get("items")).and_then(Value::as_array);
-    let has = |severity: &str| {
-        items.into_iter().flatten().any(|item| item.get("severity").and_then(Value::as_str) == Some(severity))
-    };
+/// How far the state of a side lowers the confidence.
+fn factor(health: &TraceHealth) -> f64 {
+    let has = |severity: &str| health.items.iter().any(|item| item.severity == severity);
     health_factor(has("data_loss"), has("warning"))
 }
 
@@ -176,7 +164,7 @@ fn confidence(document: &DiffDocument) -> f64 {
     } else {
         1.0
     };
-    let health = factor(document, "baseline").min(factor(document, "new"));
+    let health = factor(&document.trace_health.baseline).min(factor(&document.trace_health.new));
     round(base * calls * health, 2)
 }
 
@@ -208,7 +196,7 @@ fn narrative(document: &DiffDocument, input: &DiffInput) -> String {
         text.push_str(&match (row.status.as_str(), row.delta_pct) {
             ("added", _) => format!(" {name}: only in the new run, {new}."),
             ("removed", _) => format!(" {name}: only in the baseline, {base}."),
-            (_, Some(delta)) => format!(" {name}: {base} to {new} ({}).", figures::signed_pct(delta)),
+            (_, Some(delta)) => format!(" {name}: {base} to {new} ({}).", wording::signed_pct(delta)),
             (_, None) => format!(" {name}: {base} to {new}."),
         });
     }
@@ -358,14 +346,16 @@ mod tests {
         let gemm = row("gemm_f16_naive", [84_000_000, 21_000_000], -75.0, -71.1864);
         let bias = row("bias_relu", [3_000_000, 3_000_000], 0.0, 0.0);
         let sum = row("reduce_sum", [1_500_000, 1_950_000], 30.0, 0.5085);
-        serde_json::from_value(json!({
+        let numbers = json!({
             "schema_version": "0.3.1", "verdict": "improved", "verdict_threshold_pct": 5.0,
             "wall_delta_ns": -62_550_000, "wall_delta_pct": -52.125,
             "baseline_wall_ns": 120_000_000, "new_wall_ns": 57_450_000,
             "kernel_time_delta_ns": -62_550_000, "kernel_time_delta_pct": -70.678,
             "baseline_kernel_ns": 88_500_000, "new_kernel_ns": 25_950_000,
             "trustworthy": true, "noise_known": false, "kernel_verdict": "improved", "kernel_rule": "total",
-            "narrative": "Elapsed time went from 120.000 ms to 57.450 ms (-52.13%).",
+            "narrative": "Elapsed time went from 120.000 ms to 57.450 ms (-52.13%)."
+        });
+        let rest = json!({
             "comparability": {
                 "status": "ok", "issues": [], "common_kernel_time_pct": { "baseline": 100.0, "new": 100.0 },
                 "work_ratio": 1.0, "call_ratio": 1.0,
@@ -378,9 +368,10 @@ mod tests {
             "per_kernel": [gemm, bias, sum], "per_kernel_total": 3, "truncated": false,
             "added_kernels": [], "added_kernels_total": 0, "removed_kernels": [], "removed_kernels_total": 0,
             "possible_renames": [], "baseline_db": "demo_gemm.db", "new_db": "demo_gemm_mfma.db", "warnings": [],
-            "trace_health": { "baseline": { "status": "ok", "items": [] }, "new": { "status": "ok", "items": [] } }
-        }))
-        .unwrap()
+            "trace_health": { "baseline": { "status": "ok", "items_total": 0, "items": [] }, "new": { "status": "ok", "items_total": 0, "items": [] } }
+        });
+        let parts = [numbers, rest].into_iter().flat_map(|part| part.as_object().cloned().unwrap());
+        serde_json::from_value(Value::Object(parts.collect())).unwrap()
     }
 
     fn asked(intent: &str) -> DiffInput {

@@ -1,5 +1,7 @@
 //! What each agent is: its layer, the tools a model may call for it, and its prompt.
 
+#![cfg_attr(not(test), allow(dead_code, reason = "the report agents do not ask for words yet"))]
+
 use perfxpert_agent::{AgentSpec, PromptFiles, PromptId};
 
 pub(super) const ROOT: AgentSpec = AgentSpec::new(

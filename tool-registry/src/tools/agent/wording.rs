@@ -71,6 +71,11 @@ pub(super) fn word(context: &Context, ask: &Ask, draft: &Draft<'_>) -> Result<Ru
     if ask.plan.uses_model() { block_on(run)? } else { at_once(run).ok_or_else(ErrorObject::internal)? }
 }
 
+/// A percentage with its sign: `-12.4%`, `+3.0%`.
+pub(super) fn signed_pct(percent: f64) -> String {
+    format!("{:+.1}%", perfxpert_analysis::rounding::round(percent, 1))
+}
+
 /// Adds the run's warnings behind the answer's own.
 pub(super) fn add_warnings(warnings: &mut Vec<String>, outcome: &RunOutcome) {
     let room = WARNINGS.saturating_sub(outcome.warnings.len());
