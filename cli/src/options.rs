@@ -159,8 +159,9 @@ impl<'a> Values<'a> {
 
     /// Whether the option was given at all, with or without a value.
     pub fn is_given(&self, name: &str) -> bool {
-        let from_line = self.matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine);
-        self.matches.try_contains_id(name).unwrap_or(false) && from_line
+        // Asked first: a command need not have every option that its parts look for.
+        self.matches.try_contains_id(name).unwrap_or(false)
+            && self.matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine)
     }
 
     /// A path that is not empty.
