@@ -9,6 +9,9 @@ use serde_json::{Map, Value, json};
 /// text), `x-unit` (`fraction`).
 const PRIVATE: [&str; 4] = ["x-accepts", "x-aliases", "x-quoted", "x-unit"];
 
+/// Bounds that are checked and not listed.
+const UNLISTED: [&str; 4] = ["maxLength", "minLength", "maxItems", "minItems"];
+
 fn generated<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -42,6 +45,10 @@ pub fn advertised(schema: &Value) -> Value {
 fn strip_private(value: &mut Value) {
     match value {
         Value::Object(object) => {
+            // Lengths are checked on every call; in the list they only cost room in a client's context.
+            if object.get("type").is_some_and(Value::is_string) {
+                object.retain(|key, _| !UNLISTED.contains(&key.as_str()));
+            }
             object.retain(|key, _| !PRIVATE.contains(&key.as_str()));
             object.values_mut().for_each(strip_private);
         }
@@ -65,7 +72,7 @@ const OUTPUT_DESCRIPTION: usize = 40;
 
 /// Most keys of an advertised output schema. A list of 56 tools with every key takes a third more than its share of a
 /// client's context; the first keys in wire order are the verdict and the key numbers, and the object stays open.
-const OUTPUT_KEYS: usize = 3;
+const OUTPUT_KEYS: usize = 1;
 
 /// The advertised output schema: the first top-level keys that are never null, plus `error`; nothing required, rows left
 /// open.
