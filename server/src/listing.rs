@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use perfxpert_schemas::names::Spelling;
-use perfxpert_tool_registry::{Registry, Tool, schema};
+use perfxpert_tool_registry::{Registry, Tool};
 use rmcp::model::{JsonObject, Tool as WireTool, ToolAnnotations};
 use serde_json::Value;
 
@@ -13,11 +13,8 @@ pub(crate) fn page(registry: &Registry, spelling: Spelling) -> Vec<WireTool> {
 }
 
 fn entry(tool: &Tool, spelling: Spelling) -> WireTool {
-    let mut entry = WireTool::new(
-        Registry::advertised(tool, spelling),
-        tool.description,
-        object(schema::advertised(tool.input_schema())),
-    );
+    let mut entry =
+        WireTool::new(Registry::advertised(tool, spelling), tool.description, object(tool.listed_input()));
     entry.title = Some(tool.title.to_owned());
     entry.output_schema = Some(object(tool.output_schema()));
     entry.annotations = Some(

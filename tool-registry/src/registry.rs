@@ -108,6 +108,19 @@ impl Tool {
         self.input.get_or_init(self.make_input)
     }
 
+    /// The input schema as `tools/list` shows it. The fields of `options` are the same for all agents: the root agent
+    /// spells them out, so that they are paid for once in a client's context; calls are checked against all of them.
+    pub fn listed_input(&self) -> Value {
+        let mut shown = schema::advertised(self.input_schema());
+        if self.class == Class::Agent
+            && self.name != "agent.root"
+            && let Some(options) = shown.pointer_mut("/properties/options")
+        {
+            *options = serde_json::json!({ "type": "object", "description": "See agent_root." });
+        }
+        shown
+    }
+
     /// The advertised output schema: top-level keys that are never null.
     pub fn output_schema(&self) -> Value {
         (self.make_output)()

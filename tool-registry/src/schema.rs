@@ -38,8 +38,25 @@ pub fn input<T: JsonSchema>() -> Value {
 /// A schema as clients see it: without the private keys.
 pub fn advertised(schema: &Value) -> Value {
     let mut value = schema.clone();
+    // Closed like the whole; saying so once is enough.
+    if let Some(Value::Object(fields)) = value.get_mut("properties") {
+        fields.values_mut().for_each(open_nested);
+    }
     strip_private(&mut value);
     value
+}
+
+fn open_nested(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            if object.get("additionalProperties") == Some(&Value::Bool(false)) {
+                object.remove("additionalProperties");
+            }
+            object.values_mut().for_each(open_nested);
+        }
+        Value::Array(rows) => rows.iter_mut().for_each(open_nested),
+        _ => {}
+    }
 }
 
 fn strip_private(value: &mut Value) {
@@ -50,6 +67,9 @@ fn strip_private(value: &mut Value) {
                 object.retain(|key, _| !UNLISTED.contains(&key.as_str()));
             }
             object.retain(|key, _| !PRIVATE.contains(&key.as_str()));
+            // An empty default says nothing that "not required" does not.
+            let empty = [json!([]), json!({}), json!(false)];
+            object.retain(|key, value| key != "default" || !empty.contains(value));
             object.values_mut().for_each(strip_private);
         }
         Value::Array(rows) => rows.iter_mut().for_each(strip_private),
@@ -68,7 +88,7 @@ pub fn full<T: JsonSchema>() -> Value {
 }
 
 /// Longest description of a key of an advertised output schema, in characters.
-const OUTPUT_DESCRIPTION: usize = 40;
+const OUTPUT_DESCRIPTION: usize = 20;
 
 /// Most keys of an advertised output schema. A list of 56 tools with every key takes a third more than its share of a
 /// client's context; the first keys in wire order are the verdict and the key numbers, and the object stays open.
@@ -83,10 +103,7 @@ pub fn output<T: JsonSchema>() -> Value {
         let shown = keys.iter().filter_map(|(key, schema)| Some((key.clone(), shown_output(schema)?)));
         properties.extend(shown.take(OUTPUT_KEYS));
     }
-    properties.insert(
-        "error".to_owned(),
-        json!({ "type": "object", "description": "instead, when the call failed" }),
-    );
+    properties.insert("error".to_owned(), json!({ "type": "object", "description": "fault" }));
     json!({ "type": "object", "properties": properties })
 }
 

@@ -67,7 +67,7 @@ fn the_lint_finds_what_it_looks_for() {
 fn input_schemas_are_what_every_client_accepts() {
     let mut faults = Vec::new();
     for tool in Registry::new().tools() {
-        let schema = schema::advertised(tool.input_schema());
+        let schema = tool.listed_input();
         lint(&schema, tool.name, 1, 90, &mut faults);
         assert_eq!(schema["type"], "object", "{}", tool.name);
         assert_eq!(schema["additionalProperties"], false, "{}", tool.name);
@@ -129,7 +129,7 @@ fn the_list_stays_within_its_share_of_a_clients_context() {
                 "name": Registry::advertised(tool, Spelling::Prefixed),
                 "title": tool.title,
                 "description": tool.description,
-                "inputSchema": schema::advertised(tool.input_schema()),
+                "inputSchema": tool.listed_input(),
                 "outputSchema": tool.output_schema(),
                 "annotations": { "readOnlyHint": true, "destructiveHint": false,
                     "idempotentHint": tool.class.idempotent(), "openWorldHint": tool.class.open_world() },
