@@ -1,6 +1,6 @@
 //! Assembles the report document from a run, a source tree and what else was given.
 
-mod advice;
+pub(crate) mod advice;
 mod communication;
 mod cut;
 mod health;

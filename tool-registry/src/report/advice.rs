@@ -49,6 +49,22 @@ pub(super) fn of_run(measured: &Measured<'_>, beside: &Beside<'_>) -> Vec<Recomm
     recommend::rules(&input).into_iter().map(entry).collect()
 }
 
+/// What a run showed, for techniques; `metrics` of counters are not among it yet.
+pub(crate) fn observed(measured: &Measured<'_>, inputs: &[&str]) -> recommend::Observed {
+    recommend::Observed::of(&RuleInput {
+        profile: &measured.run.profile,
+        trace: &measured.run.trace,
+        gpus: &measured.gpus,
+        metrics: &BTreeMap::new(),
+        communication: None,
+        thread_trace: &[],
+        throttled: &[],
+        scan: None,
+        inputs,
+        advanced: false,
+    })
+}
+
 /// Advice made from the source alone.
 pub(super) fn of_source(scan: &Scan) -> Vec<Recommendation> {
     recommend::for_source(scan).into_iter().map(entry).collect()

@@ -5,9 +5,11 @@ mod ask;
 mod asking;
 mod correctness;
 mod diff_specialist;
+mod given;
 mod paths;
 mod root;
 mod spec;
+mod specialists;
 mod wording;
 
 use perfxpert_schemas::tools::agent as wire;
@@ -41,6 +43,24 @@ pub(crate) fn entries() -> Vec<Tool> {
             "Verdict on two runs",
             "Did a change help? Judges two traces by elapsed time and lists the kernels that lost and won most. Use trace_diff_diff_runs for the whole document.",
             diff_specialist::run,
+        )
+        .agent(),
+        tool::<wire::specialists::Compute>(
+            "Compute techniques",
+            "Techniques for kernels limited by computing: matrix units, registers, occupancy, block size. From a trace, or from kernel rows and counters.",
+            specialists::compute,
+        )
+        .agent(),
+        tool::<wire::specialists::Memory>(
+            "Memory techniques",
+            "Techniques for kernels limited by memory, and for host copies. From a trace, or from kernel rows, counters and copy totals.",
+            specialists::memory,
+        )
+        .agent(),
+        tool::<wire::specialists::Latency>(
+            "Latency techniques",
+            "Techniques for launches, waits, an idle GPU and collectives. From a trace, or from kernel rows and the share of launch overhead.",
+            specialists::latency,
         )
         .agent(),
     ]

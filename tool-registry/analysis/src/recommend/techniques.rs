@@ -19,6 +19,7 @@ use sha2::{Digest, Sha256};
 pub use gain::{Cap, Gain};
 pub use perfxpert_knowledge::techniques::{MetricValue, Role};
 pub use sentence::{bytes, count, name, pct, rate, ratio, time};
+pub use subjects::reuses;
 
 use super::text::fill;
 use crate::rounding::round;

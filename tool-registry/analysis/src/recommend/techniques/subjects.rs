@@ -134,7 +134,7 @@ fn copy(run: &Observed, copies: &ObservedCopies) -> Option<Subject> {
 }
 
 /// Whether a kernel of this name and category uses its data again; `None` when neither tells.
-pub(crate) fn reuses(name: &str, category: Category) -> Option<bool> {
+pub fn reuses(name: &str, category: Category) -> Option<bool> {
     match category {
         Category::Gemm | Category::Conv => Some(true),
         _ if kernels::is_stencil(name) => Some(true),
