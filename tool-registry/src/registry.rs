@@ -32,6 +32,15 @@ impl Class {
     }
 }
 
+/// Arguments that all agents share, with their types.
+const SHARED: [(&str, &str); 5] = [
+    ("provider", "string"),
+    ("model", "string"),
+    ("airgap", "boolean"),
+    ("session_id", "string"),
+    ("options", "object"),
+];
+
 type Run = Box<dyn Fn(&Context, Value) -> Result<Value, ErrorObject> + Send + Sync>;
 
 /// One tool: its contract, its words and what it runs.
@@ -47,7 +56,6 @@ pub struct Tool {
     /// Largest default answer in characters, and with an explicit larger `limit`.
     pub bounds: answer::Bounds,
     make_input: fn() -> Value,
-    make_output: fn() -> Value,
     make_full_output: fn() -> Value,
     run: Run,
     input: OnceLock<Value>,
@@ -66,7 +74,6 @@ pub fn tool<C: Contract>(
         class: Class::Pure,
         bounds: answer::Bounds::default(),
         make_input: schema::input::<C::Input>,
-        make_output: schema::output::<C::Output>,
         make_full_output: schema::full::<C::Output>,
         run: Box::new(move |context, arguments| {
             let input: C::Input = serde_json::from_value(arguments).map_err(|fault| {
@@ -108,22 +115,28 @@ impl Tool {
         self.input.get_or_init(self.make_input)
     }
 
-    /// The input schema as `tools/list` shows it. The fields of `options` are the same for all agents: the root agent
-    /// spells them out, so that they are paid for once in a client's context; calls are checked against all of them.
+    /// The input schema as `tools/list` shows it. Some arguments are the same for all agents: the root agent spells them
+    /// out, so that they are paid for once in a client's context; calls are checked against all of them.
     pub fn listed_input(&self) -> Value {
         let mut shown = schema::advertised(self.input_schema());
-        if self.class == Class::Agent
-            && self.name != "agent.root"
-            && let Some(options) = shown.pointer_mut("/properties/options")
-        {
-            *options = serde_json::json!({ "type": "object", "description": "See agent_root." });
+        if self.class == Class::Agent && self.name != "agent.root" {
+            for (key, kind) in SHARED {
+                if let Some(field) = shown.pointer_mut(&format!("/properties/{key}")) {
+                    *field = serde_json::json!({ "type": kind, "description": "See agent_root." });
+                }
+            }
+        }
+        for place in ["/properties/gate", "/properties/input/properties/gate_verdict"] {
+            if let Some(field) = shown.pointer_mut(place) {
+                schema::name_fields(field);
+            }
         }
         shown
     }
 
-    /// The advertised output schema: top-level keys that are never null.
+    /// The advertised output schema: an open object that accepts answers and errors alike.
     pub fn output_schema(&self) -> Value {
-        (self.make_output)()
+        schema::output()
     }
 
     /// The full schema of the answer, made from the type.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Extension keys that guide the argument check and are stripped before a schema is shown:
 /// `x-accepts` (further JSON types), `x-aliases` (other names of an argument), `x-quoted` (an object that may come as its
@@ -46,6 +46,27 @@ pub fn advertised(schema: &Value) -> Value {
     value
 }
 
+/// Longest description of an input.
+const INPUT_DESCRIPTION: usize = 90;
+
+/// Lists only the names of an object's fields, as its description; as many as fit.
+pub fn name_fields(schema: &mut Value) {
+    let Value::Object(object) = schema else { return };
+    let Some(Value::Object(fields)) = object.remove("properties") else { return };
+    object.remove("required");
+    let mut about = "Fields:".to_owned();
+    for (at, name) in fields.keys().enumerate() {
+        let separator = if at == 0 { " " } else { ", " };
+        if about.len() + separator.len() + name.len() + 3 > INPUT_DESCRIPTION {
+            about.push_str(", …");
+            break;
+        }
+        about.push_str(separator);
+        about.push_str(name);
+    }
+    object.insert("description".to_owned(), Value::from(about));
+}
+
 fn open_nested(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -87,74 +108,10 @@ pub fn full<T: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// Longest description of a key of an advertised output schema, in characters.
-const OUTPUT_DESCRIPTION: usize = 20;
-
-/// Most keys of an advertised output schema. A list of 56 tools with every key takes a third more than its share of a
-/// client's context; the first keys in wire order are the verdict and the key numbers, and the object stays open.
-const OUTPUT_KEYS: usize = 1;
-
-/// The advertised output schema: the first top-level keys that are never null, plus `error`; nothing required, rows left
-/// open.
-pub fn output<T: JsonSchema>() -> Value {
-    let whole = full::<T>();
-    let mut properties = Map::new();
-    if let Some(Value::Object(keys)) = whole.get("properties") {
-        let shown = keys.iter().filter_map(|(key, schema)| Some((key.clone(), shown_output(schema)?)));
-        properties.extend(shown.take(OUTPUT_KEYS));
-    }
-    properties.insert("error".to_owned(), json!({ "type": "object", "description": "fault" }));
-    json!({ "type": "object", "properties": properties })
-}
-
-fn shown_output(schema: &Value) -> Option<Value> {
-    let kind = single_type(schema)?;
-    let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-    let mut shown = Map::new();
-    shown.insert("type".to_owned(), Value::from(kind.clone()));
-    shown.insert("description".to_owned(), Value::from(first_words(description, OUTPUT_DESCRIPTION)));
-    if kind == "array" {
-        shown.insert("items".to_owned(), shown_row(schema.get("items")));
-    }
-    Some(Value::Object(shown))
-}
-
-/// The type of a list's rows; of lists of lists that of the inner rows too.
-fn shown_row(row: Option<&Value>) -> Value {
-    let kind = row.and_then(single_type).unwrap_or_else(|| "object".to_owned());
-    if kind == "array" {
-        return json!({ "type": kind, "items": shown_row(row.and_then(|row| row.get("items"))) });
-    }
-    json!({ "type": kind })
-}
-
-/// The one JSON type of a schema, or `None` when it can be null or is a union.
-fn single_type(schema: &Value) -> Option<String> {
-    if let Some(Value::String(kind)) = schema.get("type") {
-        return Some(kind.clone());
-    }
-    let variants = schema.get("oneOf").and_then(Value::as_array)?;
-    let all_texts = variants.iter().all(|variant| variant.get("type") == Some(&json!("string")));
-    (all_texts && !variants.is_empty()).then(|| "string".to_owned())
-}
-
-fn first_words(text: &str, longest: usize) -> String {
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = line.trim_end_matches('.');
-    if line.chars().count() <= longest {
-        return line.to_owned();
-    }
-    let mut words = String::new();
-    for word in line.split(' ') {
-        if words.chars().count() + word.chars().count() + 1 > longest {
-            break;
-        }
-        if !words.is_empty() {
-            words.push(' ');
-        }
-        words.push_str(word);
-    }
-    words.trim_end_matches([',', ';', ':', '(']).trim_end().to_owned()
+/// The advertised output schema: an open object. The keys of every answer are in the full schema and in the reference
+/// page; 56 tools that list them take a third more than a list's share of a client's context.
+pub fn output() -> Value {
+    json!({ "type": "object", "properties": { "error": { "type": "object", "description": "fault" } } })
 }
 
 /// Folds what schemars writes into the forms that every client accepts.

@@ -1,7 +1,7 @@
 //! What real MCP clients accept of names, descriptions and schemas, held against every registered tool.
 
 use perfxpert_schemas::names::{self, Spelling};
-use perfxpert_tool_registry::{Registry, schema};
+use perfxpert_tool_registry::Registry;
 use serde_json::{Value, json};
 
 /// Keywords that some client rejects or drops a tool for.

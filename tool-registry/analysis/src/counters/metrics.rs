@@ -100,7 +100,6 @@ pub struct KernelMetrics {
 
 impl KernelMetrics {
     /// A metric with what it rests on, or why it is not known.
-    #[must_use]
     pub fn measured(&self, metric: Metric) -> &Measured {
         const NONE: &Measured = &Err(Absent::NoCounters);
         let at = Metric::ALL.iter().position(|known| *known == metric);
@@ -313,7 +312,6 @@ pub struct RunMetrics {
 
 impl RunMetrics {
     /// A metric with what it rests on, or why it is not known. Amounts per dispatch are means weighted by time.
-    #[must_use]
     pub fn measured(&self, metric: Metric) -> &Measured {
         const NONE: &Measured = &Err(Absent::NoCounters);
         let at = Metric::ALL.iter().position(|known| *known == metric);

@@ -117,7 +117,7 @@ fn metrics(
 /// `invalid_argument` for a row without a name and for a fraction outside 0 to 1.
 pub(super) fn read(given: &Given<'_>) -> Result<Read, ErrorObject> {
     let mut ignored = BTreeSet::new();
-    let mut rows: Vec<(&str, f64, Option<f64>, &Map<String, Value>)> = Vec::new();
+    let mut rows: Vec<GivenRow<'_>> = Vec::new();
     for (at, row) in given.kernels.iter().enumerate() {
         let field = format!("input.hot_kernels[{at}]");
         let Some(name) = row.get("name").and_then(Value::as_str).filter(|name| !name.is_empty()) else {
@@ -236,7 +236,10 @@ fn waves(values: &mut Values, arch: Option<&'static Arch>) {
     }
 }
 
-fn run(given: &Given<'_>, rows: &[(&str, f64, Option<f64>, &Map<String, Value>)]) -> Subject {
+/// Name, summed time (ns), calls when known, and the other keys of a kernel row.
+type GivenRow<'a> = (&'a str, f64, Option<f64>, &'a Map<String, Value>);
+
+fn run(given: &Given<'_>, rows: &[GivenRow<'_>]) -> Subject {
     let mut values = Values::default();
     let calls: f64 = rows.iter().filter_map(|row| row.2).sum();
     values.number("dispatch_count", (calls > 0.0).then_some(calls));
