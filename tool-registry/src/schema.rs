@@ -205,7 +205,7 @@ mod tests {
         #[schemars(range(min = 0, max = 500))]
         limit: u32,
         /// Anything.
-        free: Option<Map<String, Value>>,
+        free: Option<serde_json::Map<String, Value>>,
     }
 
     #[test]
