@@ -665,6 +665,13 @@ fn thresholds_by_id() {
         ("ci#min_arrangements", 20.0),
         ("ci#runs_for_interval", 3.0),
         ("ci#max_runs", 50.0),
+        ("diff_confidence#same_from", 0.8),
+        ("diff_confidence#similar_from", 0.5),
+        ("diff_confidence#same", 0.90),
+        ("diff_confidence#similar", 0.70),
+        ("diff_confidence#different", 0.55),
+        ("diff_confidence#calls_from", 0.05),
+        ("diff_confidence#calls_factor", 0.9),
     ];
     for (id, value) in expected {
         let found = fact(&format!("thresholds/{id}")).unwrap_or_else(|error| panic!("{error}"));
