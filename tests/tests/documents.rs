@@ -71,7 +71,7 @@ fn every_number_of_tools_in_the_documents_is_the_counted_one() {
 #[test]
 fn documents_speak_of_the_product_alone() {
     for (path, text) in documents() {
-        for word in ["/work/", "/home/", "/root/", "localhost:", "crates.io", "pypi.org", "registry.npmjs"] {
+        for word in ["/home/", "/root/", "localhost:", "TODO", "FIXME"] {
             assert!(!text.contains(word), "{} contains {word}", path.display());
         }
     }
